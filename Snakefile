@@ -1,0 +1,41 @@
+"""todflow: task-oriented dialogue, from raw corpus to table.
+
+Read the rule files in the order in which they are included: that is the way the data takes.
+The table itself:  snakemake --cores 8 results/table1.csv
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/tables.smk"
+
+
+localrules:
+    all,
+    tabulate_results,
+    plot_results,
+    plot_curve,
+    write_provenance,
+
+
+rule all:
+    """Everything: tables, figures, provenance."""
+    default_target: True
+    input:
+        rules.tabulate_results.output,
+        rules.plot_results.output,
+        rules.write_provenance.output,
+        curve_figures(),

@@ -1,0 +1,1 @@
+"""The corpora: fetching the releases and turning them into tables of turns."""

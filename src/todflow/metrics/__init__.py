@@ -1,0 +1,1 @@
+"""Metrics on (gold turns, predicted turns), as pure functions."""

@@ -1,0 +1,50 @@
+"""Corpus BLEU of the NNDIAL scorer, which the dialogue literature uses.
+
+Whitespace tokens, n = 1..4 with equal weights, one reference per response, p_n = clipped/(count + e) + e,
+brevity penalty 1 if c > r, else exp(1 - r/c). Everything that the score needs of a response is ten counts,
+which add up over responses: resampling a corpus means adding other rows.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+ORDERS = 4
+# Clipped matches per order, n-grams per order, length of the hypothesis, length of the reference.
+WIDTH = 2 * ORDERS + 2
+
+
+def counts(hypothesis: str, reference: str) -> np.ndarray:
+    """The counts of one response, shape (WIDTH,)."""
+    predicted, expected = hypothesis.split(), reference.split()
+    result = np.zeros(WIDTH)
+    for order in range(ORDERS):
+        found, wanted = _ngrams(predicted, order + 1), _ngrams(expected, order + 1)
+        result[order] = sum(min(times, wanted[ngram]) for ngram, times in found.items())
+        result[ORDERS + order] = found.total()
+    result[-2:] = len(predicted), len(expected)
+    return result
+
+
+def _ngrams(tokens: Sequence[str], order: int) -> Counter:
+    return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
+
+
+def score(totals: np.ndarray, epsilon: float = 1e-7) -> np.ndarray:
+    """BLEU in 0..1 of summed counts, shape (..., WIDTH) -> (...). 0 where nothing was generated."""
+    totals = np.asarray(totals, dtype=float)
+    clipped, found = totals[..., :ORDERS], totals[..., ORDERS : 2 * ORDERS]
+    length, reference = totals[..., -2], totals[..., -1]
+    precision = clipped / (found + epsilon) + epsilon
+    with np.errstate(divide="ignore", invalid="ignore"):
+        brevity = np.where(length > reference, 1.0, np.exp(1 - reference / length))
+    return np.where(length > 0, brevity * np.exp(np.log(precision).mean(axis=-1)), 0.0)
+
+
+def corpus_bleu(
+    hypotheses: Sequence[str], references: Sequence[str], epsilon: float = 1e-7
+) -> float:
+    """BLEU in 0..1 of a corpus with one reference per hypothesis."""
+    rows = [counts(*pair) for pair in zip(hypotheses, references, strict=True)]
+    return float(score(np.sum(rows, axis=0) if rows else np.zeros(WIDTH), epsilon))

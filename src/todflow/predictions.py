@@ -1,0 +1,155 @@
+"""Reading what a system has said: our own tables, JSON of other people's systems, Sequicity's CSV."""
+
+import csv
+import gzip
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from todflow.errors import TodflowError
+from todflow.metrics.sequicity import BagTurn
+
+_COLUMNS = {"dialogue_id": str, "turn": int, "state_span": str, "act_span": str, "response": str}
+_CSV_COLUMNS = ("dial_id", "turn_num", "generated_bspan", "bspan", "generated_response", "response")
+_CSV_START = "START_CSV_SECTION"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One system turn: the state as {slot: value} or as a span, the act span, the response."""
+
+    state: dict[str, str] | str
+    act_span: str
+    response: str
+
+
+def is_sequicity(path: Path) -> bool:
+    """Whether the file's name says that it is one of Sequicity's."""
+    return path.name.endswith((".csv", ".csv.gz"))
+
+
+def read_predictions(path: Path) -> dict[str, list[Answer]]:
+    """Dialogue id -> answers in turn order, from a parquet table or a JSON file (plain or gzip).
+
+    JSON: {dialogue_id: [{"state": {slot: value}, "response": text}, ...]}, where "state_span": text may stand
+    for "state", and "act_span" is optional. Raises a `TodflowError` that names file, dialogue, turn and field.
+    """
+    if path.name.endswith(".parquet"):
+        return _read_table(path)
+    if path.name.endswith((".json", ".json.gz")):
+        return _read_json(path)
+    raise TodflowError(
+        f"{path}: not a kind of predictions that is known; give .parquet, .json, .json.gz, or a .csv or "
+        ".csv.gz of Sequicity's"
+    )
+
+
+def _read_table(path: Path) -> dict[str, list[Answer]]:
+    try:
+        table = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise TodflowError(f"{path}: no such file; give the predictions to score") from None
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise TodflowError(f"{path}: not a parquet file ({reason}); predict again") from None
+    for column in _COLUMNS:
+        if column not in table.columns:
+            raise TodflowError(f"{path}: column '{column}' is missing; predict again")
+    result: dict[str, list[Answer]] = {}
+    for row in table[list(_COLUMNS)].itertuples(index=False):
+        where = f"{path}, dialogue {row.dialogue_id}, turn {row.turn}"
+        for column, kind in _COLUMNS.items():
+            if not isinstance(getattr(row, column), kind):
+                raise TodflowError(
+                    f"{where}, field {column}: {getattr(row, column)!r:.60}, not "
+                    f"{'text' if kind is str else 'a whole number'}; predict again"
+                )
+        answers = result.setdefault(row.dialogue_id, [])
+        if row.turn != len(answers):
+            raise TodflowError(f"{where}: turn {len(answers)} is due; sort the table by dialogue and turn")
+        answers.append(Answer(row.state_span, row.act_span, row.response))
+    return result
+
+
+def _read_text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8")
+    except FileNotFoundError:
+        raise TodflowError(f"{path}: no such file; give the predictions to score") from None
+    except (OSError, EOFError, ValueError) as error:
+        raise TodflowError(f"{path}: not readable as text ({error}); write it again") from None
+
+
+def _read_json(path: Path) -> dict[str, list[Answer]]:
+    try:
+        data = json.loads(_read_text(path))
+    except ValueError as error:
+        raise TodflowError(f"{path}: not JSON ({error}); write it again") from None
+    if not isinstance(data, dict):
+        raise TodflowError(f"{path}: not an object; give {{dialogue_id: [turn, ...]}}")
+    result = {}
+    for dialogue, turns in data.items():
+        if not isinstance(turns, list):
+            raise TodflowError(f"{path}, dialogue {dialogue}: not a list of turns; give [turn, ...]")
+        result[dialogue] = [
+            _json_answer(turn, f"{path}, dialogue {dialogue}, turn {number}")
+            for number, turn in enumerate(turns)
+        ]
+    return result
+
+
+def _json_answer(turn: object, where: str) -> Answer:
+    if not isinstance(turn, dict):
+        raise TodflowError(f"{where}: not an object; give {{\"state\": ..., \"response\": ...}}")
+    if ("state" in turn) == ("state_span" in turn):
+        raise TodflowError(f"{where}, field state: give one of state and state_span")
+    for name in ("response", "state_span", "act_span"):
+        value = turn.get(name, None if name == "response" else "")
+        if not isinstance(value, str):
+            found = "missing" if name not in turn else f"{value!r:.60}, not text"
+            raise TodflowError(f"{where}, field {name}: {found}; give text")
+    state = turn.get("state", turn.get("state_span"))
+    if not isinstance(state, str):
+        if not isinstance(state, dict):
+            raise TodflowError(f"{where}, field state: {state!r:.60}; give {{slot: value}}")
+        for slot, value in state.items():
+            if not isinstance(value, str):
+                raise TodflowError(f"{where}, field state.{slot}: {value!r:.60}, not text; give text")
+    elif "state" in turn:
+        raise TodflowError(f"{where}, field state: {state!r:.60}; give {{slot: value}}, or use state_span")
+    return Answer(state, turn.get("act_span", ""), turn["response"])
+
+
+def read_sequicity(path: Path) -> list[tuple[int, list[BagTurn], list[BagTurn]]]:
+    """Per dialogue: its index in the test file, the reference turns and the generated turns.
+
+    Sequicity's stored results are lines of settings, the line START_CSV_SECTION, and a CSV that brings its
+    own references. Raises a `TodflowError` that names file, dialogue, turn and field.
+    """
+    _, marker, body = _read_text(path).partition(_CSV_START)
+    if not marker:
+        raise TodflowError(f"{path}: no line {_CSV_START}; give a result file of Sequicity's as it is")
+    reader = csv.DictReader(io.StringIO(body.lstrip("\r\n"), newline=""))
+    for column in _CSV_COLUMNS:
+        if column not in (reader.fieldnames or ()):
+            raise TodflowError(f"{path}: column '{column}' is missing; give Sequicity's file as it is")
+    dialogues: dict[int, tuple[list[BagTurn], list[BagTurn]]] = {}
+    for row in reader:
+        where = f"{path}, dialogue {row['dial_id']}, turn {row['turn_num']}"
+        for column in _CSV_COLUMNS:
+            if row[column] is None:
+                raise TodflowError(f"{where}, field {column}: missing; the file is cut short, get it again")
+        try:
+            index, turn = int(row["dial_id"]), int(row["turn_num"])
+        except ValueError:
+            raise TodflowError(f"{where}, field dial_id: not a number; get the file again") from None
+        gold, predicted = dialogues.setdefault(index, ([], []))
+        if turn != len(gold):
+            raise TodflowError(f"{where}, field turn_num: turn {len(gold)} is due; get the file again")
+        gold.append(BagTurn(row["bspan"], row["response"]))
+        predicted.append(BagTurn(row["generated_bspan"], row["generated_response"]))
+    return [(index, *dialogues[index]) for index in sorted(dialogues)]

@@ -1,0 +1,1 @@
+"""Encoder-decoder policies: text sequences, tokenizers, supervised fine-tuning and generation."""

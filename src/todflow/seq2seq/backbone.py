@@ -1,0 +1,150 @@
+"""Models: a small T5 trained from scratch, or a pretrained encoder-decoder, both as checkpoints.
+
+A checkpoint is an ordinary transformers folder of five named files, so that any other tool can
+load it. What todflow has to know besides (does the corpus have acts, how long may texts be) is
+the entry `todflow` of its config.json.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedModel
+from transformers import PreTrainedTokenizerBase, T5Config, T5ForConditionalGeneration
+from transformers.utils import logging as transformers_logging
+
+from todflow.errors import TodflowError
+from todflow.seq2seq import sequences
+from todflow.seq2seq.sequences import Turn
+from todflow.seq2seq.tokenizer import add_labels, train_tokenizer
+
+FILES = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "model.safetensors",
+)
+
+transformers_logging.disable_progress_bar()
+
+
+def prepare(device: str, threads: int) -> torch.device:
+    """Fix what could change results between machines' settings, and check the device.
+
+    The number of `threads` changes how sums are split, hence their last bits: it comes from the
+    config and not from the number of cores that a workflow was given. TodflowError if CUDA is asked
+    for and absent: training on a CPU instead would take weeks without a word.
+    """
+    torch.set_num_threads(threads)
+    if device == "cuda":
+        if not torch.cuda.is_available():
+            raise TodflowError("device: cuda, but torch sees no CUDA device; set device: cpu")
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    elif device != "cpu":
+        raise TodflowError(f"device: {device} is unknown; use cpu or cuda")
+    return torch.device(device)
+
+
+def build(
+    backbone: dict, rows: list[Turn], seed: int, max_source: int, max_target: int
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A fresh model and its tokenizer for the training `rows`.
+
+    `backbone` is {"kind": "scratch", "vocabulary", "d_model", "layers", "heads", "d_kv", "d_ff",
+    "dropout"} (T5 with its own tokenizer, `layers` in the encoder and in the decoder, tied
+    embeddings) or {"kind": "pretrained", "name": hub name or folder, "dropout"} (the checkpoint's
+    weights and tokenizer; markers and labels are added, with the mean of all rows as embedding).
+    """
+    torch.manual_seed(seed)
+    found = sequences.labels(rows)
+    if backbone["kind"] == "scratch":
+        model, tokenizer = _scratch(backbone, rows, found)
+    elif backbone["kind"] == "pretrained":
+        model, tokenizer = _pretrained(backbone, found)
+    else:
+        raise TodflowError(f"backbone kind {backbone['kind']} is unknown; scratch or pretrained")
+    model.config.todflow = {
+        "acts": sequences.has_acts(rows),
+        "max_source": max_source,
+        "max_target": max_target,
+    }
+    return model, tokenizer
+
+
+def _scratch(
+    backbone: dict, rows: list[Turn], found: list[str]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    texts = [text for row in rows for text in (row.user, *row.gold) if text]
+    tokenizer = train_tokenizer(texts, found, backbone["vocabulary"])
+    config = T5Config(
+        vocab_size=len(tokenizer),
+        d_model=backbone["d_model"],
+        d_kv=backbone["d_kv"],
+        d_ff=backbone["d_ff"],
+        num_layers=backbone["layers"],
+        num_decoder_layers=backbone["layers"],
+        num_heads=backbone["heads"],
+        dropout_rate=backbone["dropout"],
+        feed_forward_proj="relu",
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        decoder_start_token_id=tokenizer.pad_token_id,
+    )
+    return T5ForConditionalGeneration(config), tokenizer
+
+
+def _pretrained(
+    backbone: dict, found: list[str]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    name = backbone["name"]
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        model = AutoModelForSeq2SeqLM.from_pretrained(
+            name, dtype=torch.float32, dropout_rate=backbone["dropout"]
+        )
+    except (OSError, ValueError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise TodflowError(
+            f"backbone {name} can't be loaded ({first}); give a hub name that this machine can "
+            "download, or the path of a folder with config.json, weights and tokenizer.json"
+        ) from error
+    add_labels(tokenizer, found)
+    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    _mean_rows(model, [tokenizer.convert_tokens_to_ids(w) for w in (*sequences.MARKERS, *found)])
+    return model, tokenizer
+
+
+@torch.no_grad()
+def _mean_rows(model: PreTrainedModel, ids: list[int]) -> None:
+    """Start the new tokens at the mean embedding: a plain choice without random draws."""
+    tables = {id(m.weight): m.weight for m in (model.get_input_embeddings(), model.lm_head)}
+    for weight in tables.values():
+        old = torch.ones(len(weight), dtype=torch.bool)
+        old[ids] = False
+        weight[ids] = weight[old].mean(0)
+
+
+def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Write the checkpoint FILES into `folder`, each atomically, the weights last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as temporary:
+        model.save_pretrained(temporary, max_shard_size="100GB")
+        tokenizer.save_pretrained(temporary)
+        for name in FILES:
+            os.replace(Path(temporary, name), folder / name)
+
+
+def load(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A checkpoint's model, in evaluation mode on `device`, and its tokenizer."""
+    for name in FILES:
+        if not Path(folder, name).is_file():
+            raise TodflowError(f"{folder}: no {name}; it is no checkpoint that todflow wrote")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=torch.float32)
+    if not isinstance(getattr(model.config, "todflow", None), dict):
+        raise TodflowError(f"{folder}/config.json: no entry todflow; fine-tune the model first")
+    return model.to(device).eval(), tokenizer

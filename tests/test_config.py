@@ -1,0 +1,110 @@
+"""Settings: schema, defaults, and errors that help."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from todflow.config import keys, nearest, resolve
+from todflow.errors import TodflowError
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+
+SMALL = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "rate": {"type": "number", "default": 0.5},
+        "name": {"type": "string", "default": "x"},
+        "inner": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"steps": {"type": "integer", "minimum": 1, "default": 3}},
+        },
+        "named": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"size": {"type": "integer", "default": 7}},
+            },
+        },
+    },
+}
+
+
+def read(name):
+    return yaml.safe_load((ROOT / name).read_text())
+
+
+def test_defaults_are_filled_in_at_every_depth():
+    assert resolve({"named": {"mine": {}}}, SMALL) == {
+        "rate": 0.5,
+        "name": "x",
+        "inner": {"steps": 3},
+        "named": {"mine": {"size": 7}},
+    }
+
+
+def test_given_values_stay_and_the_input_is_not_changed():
+    raw = {"inner": {"steps": 9}}
+    assert resolve(raw, SMALL)["inner"] == {"steps": 9}
+    assert raw == {"inner": {"steps": 9}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"raet": 1}, "unknown key 'raet'; did you mean 'rate'?"),
+        ({"inner": {"stepps": 1}}, "unknown key 'inner.stepps'; did you mean 'steps'?"),
+        ({"named": {"mine": {"zzz": 1}}}, "unknown key 'named.mine.zzz'; known here: size"),
+        ({"inner": {"steps": 0}}, "'inner.steps': 0 is less than the minimum of 1"),
+        ({"rate": "fast"}, "'rate': 'fast' is not of type 'number'"),
+    ],
+)
+def test_errors_name_the_key_and_the_remedy(raw, message):
+    with pytest.raises(TodflowError) as error:
+        resolve(raw, SMALL)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_name_that_is_not_there_gets_the_nearest_one():
+    nearest("scratch-small", ["scratch-small"], "backbones")
+    with pytest.raises(TodflowError, match="'backbones': .* mean 'scratch-small'"):
+        nearest("scratch-smal", ["flan-t5-base", "scratch-small"], "backbones")
+
+
+def test_the_default_config_states_every_default_and_nothing_else():
+    given = read("config/config.yaml")
+    assert resolve(given, SCHEMA) == given
+    assert resolve({}, SCHEMA) == given
+
+
+@pytest.mark.parametrize("overlay", ["config/real.yaml", "config/paper.yaml"])
+def test_overlays_are_valid_and_change_something(overlay):
+    # Snakemake lays a config file over the default key by key; nested sections are merged.
+    def merge(below, above):
+        both = {**below, **above}
+        return {
+            key: merge(below[key], value) if isinstance(value, dict) and key in below else value
+            for key, value in both.items()
+        }
+
+    merged = merge(read("config/config.yaml"), read(overlay))
+    assert resolve(merged, SCHEMA) == merged
+    assert merged["scale"] != "embedded"
+
+
+def test_every_key_has_a_description():
+    assert [path for path, part in keys(SCHEMA) if not part.get("description")] == []
+
+
+def test_the_readme_documents_every_key_as_the_schema_does():
+    sys.path.insert(0, str(ROOT / "tools"))
+    from make_config_readme import with_table
+
+    readme = (ROOT / "config/README.md").read_text()
+    assert with_table(readme, SCHEMA) == readme

@@ -1,0 +1,77 @@
+"""A copy of the project to run Snakemake in, and one finished tiny run that many tests look at."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PARTS = ["Snakefile", "workflow", "config", "envs", "profiles", "src", "requirements.lock"]
+TINY = "tests/config/tiny.yaml"
+EVERYTHING = "all"
+
+
+class Project:
+    """A checkout of the project in a folder of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        for name in PARTS:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+            else:
+                shutil.copy(ROOT / name, folder / name)
+        (folder / "tests/config").mkdir(parents=True)
+        shutil.copy(ROOT / TINY, folder / TINY)
+
+    def command(self, *words: str, config: str | None = TINY) -> list[str]:
+        configfile = ["--configfile", config] if config else []
+        # --quiet takes any number of words, so it stands before an option.
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *configfile, *words]
+
+    def snakemake(
+        self, *words: str, config: str | None = TINY, check: bool = True, **environment: str
+    ) -> subprocess.CompletedProcess:
+        """Run Snakemake here; the output of both streams is in `stdout`."""
+        done = subprocess.run(
+            self.command(*words, config=config),
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        if check and done.returncode:
+            logs = "".join(
+                f"\n--- {path}\n{path.read_text()[-2000:]}"
+                for path in sorted((self.folder / "results/logs").rglob("*.log"))
+                if "error" in path.read_text().lower()
+            )
+            pytest.fail(f"{' '.join(words)}: exit {done.returncode}\n{done.stdout[-6000:]}{logs}")
+        return done
+
+    def stale(self, *words: str, target: str = EVERYTHING, config: str | None = TINY) -> set[str]:
+        """The rules that a dry run would run, without the target rule itself."""
+        done = self.snakemake("-n", "--quiet", "host", *words, target, config=config)
+        rules = set(re.findall(r"^(?:local)?rule (\w+):", done.stdout, re.MULTILINE))
+        assert rules or "Nothing to be done" in done.stdout, done.stdout
+        return rules - {"all"}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Project:
+    """The tiny config run to the end, all targets. Tests leave it as they found it."""
+    project = Project(tmp_path_factory.mktemp("finished"))
+    project.snakemake(EVERYTHING)
+    return project
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    """A fresh copy in which nothing has run yet."""
+    return Project(tmp_path / "project")

@@ -1,0 +1,180 @@
+"""The workflow as a whole: formatting, plans, the tiny run, its products, and its errors."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.workflow
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def stats(output: str) -> dict[str, int]:
+    """Rule -> number of jobs, from the first table of a dry run."""
+    table = output.split("Job stats:")[1].split("total")[0]
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
+def test_rule_files_are_formatted():
+    subprocess.run(
+        [sys.executable, "-m", "snakefmt", "--check", "Snakefile", "workflow"], cwd=ROOT, check=True
+    )
+
+
+def test_lint_finds_nothing(project):
+    done = project.snakemake("--lint", config=None)
+    assert "Congratulations" in done.stdout
+
+
+def test_the_snakefile_is_short_and_every_rule_says_what_it_does():
+    assert len((ROOT / "Snakefile").read_text().splitlines()) < 60
+    for path in (ROOT / "workflow/rules").glob("*.smk"):
+        text = path.read_text()
+        assert text.startswith('"""'), path
+        for rule in re.findall(r"^rule (\w+):\n(.*)$", text, re.MULTILINE):
+            assert rule[1].strip().startswith('"""'), rule
+        assert len(text.splitlines()) <= 200, path
+
+
+def test_the_code_parameter_of_a_rule_is_that_of_the_stage_it_runs():
+    for path in (ROOT / "workflow/rules").glob("*.smk"):
+        for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
+            stage = re.search(r'"python -m ([\w.]+) ', rule)
+            script = re.search(r'"\.\./scripts/(\w+\.py)"', rule)
+            if stage:
+                assert f'code=code("{stage[1]}")' in rule, rule
+            else:
+                assert f'code=script_code("{script[1]}")' in rule, rule
+
+
+def test_parsing_imports_nothing_heavy(project):
+    probe = (
+        "import sys; from snakemake.cli import main\n"
+        "try: main(['-n', '--quiet', 'all', '--cores', '1', '--configfile', 'tests/config/tiny.yaml'])\n"
+        "except SystemExit as end: assert not end.code, end\n"
+        "heavy = {'torch', 'pandas', 'transformers', 'matplotlib', 'convlab'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", probe], cwd=project.folder, check=True)
+
+
+def test_plan_of_the_default_config(project):
+    done = project.snakemake("-n", "results/table1.csv", config=None)
+    assert stats(done.stdout) == {
+        "assemble_convlab": 1,
+        "play_selfplay": 8,
+        "split_selfplay": 1,
+        "train_sft": 1,
+        "generate_responses": 1,
+        "score_responses": 1,
+        "simulate_dialogues": 16,
+        "measure_simulation": 2,
+        "tabulate_results": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("overlay", "expected"),
+    [
+        ("config/real.yaml", {"train_sft": 2, "generate_responses": 4, "fetch_incar": 1, "prepare_incar": 1}),
+        ("config/paper.yaml", {"train_sft": 10, "generate_responses": 20, "fetch_incar": 1}),
+    ],
+)
+def test_plan_of_the_overlays(project, overlay, expected):
+    planned = stats(project.snakemake("-n", "results/table1.csv", config=overlay).stdout)
+    assert {rule: planned.get(rule) for rule in expected} == expected
+    assert planned["simulate_dialogues"] == 16
+
+
+def test_paper_scale_trains_on_gpus_with_the_papers_settings(project):
+    done = project.snakemake(
+        "-n", "-p", "--quiet", "host", "results/table1.csv", config="config/paper.yaml"
+    )
+    assert "gpu=1" in done.stdout
+    assert "google/flan-t5-large" in done.stdout
+
+
+def test_the_tiny_run_makes_the_table_and_everything_beside_it(finished):
+    with open(finished.folder / "results/table1.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["status"] for row in rows} == {"reproduced", "published_only", "stand_in", "not_run"}
+    for name in ["table1.svg", "table1.html", "step_reward/table1.csv", "react/table1.csv"]:
+        assert (finished.folder / "results" / name).stat().st_size > 0
+    provenance = json.loads((finished.folder / "results/provenance.json").read_text())
+    assert provenance["config"]["scale"] == "tiny"
+
+
+def test_the_same_config_gives_the_same_bytes_whatever_the_cores(finished, project):
+    project.snakemake("--cores", "8", "--", "all")
+    names = [
+        *["table1.csv", "table1.svg", "table1.html", "react/table1.csv", "step_reward/table1.csv"],
+        "corpora/selfplay/train.parquet",
+        "selfplay/scratch-tiny/seed1/sft/model.safetensors",
+        "selfplay/scratch-tiny/seed1/sft/test-generated.parquet",
+        "simulate/hdc/convlab2/transcripts.parquet",
+        "simulate/hdc/convlab3/metrics.json",
+    ]
+    for name in names:
+        one, other = (place.folder / "results" / name for place in (finished, project))
+        assert one.read_bytes() == other.read_bytes(), name
+
+
+def test_the_report_holds_tables_figures_and_captions(finished, tmp_path):
+    finished.snakemake("--report", str(tmp_path / "report.zip"), "--", "all")
+    with zipfile.ZipFile(tmp_path / "report.zip") as report:
+        pages = [name for name in report.namelist() if name.endswith(".html")]
+        text = "".join(report.read(name).decode() for name in pages)
+        names = " ".join(report.namelist())
+    for product in ["table1.csv", "table1.svg", "curve.svg"]:
+        assert product in names + text
+
+
+def test_a_misspelt_key_stops_everything_with_the_nearest_one(project):
+    (project.folder / "mine.yaml").write_text("sft: {learning_rte: 0.1}\n")
+    done = project.snakemake("results/table1.csv", config="mine.yaml", check=False)
+    assert done.returncode != 0
+    assert "unknown key 'sft.learning_rte'; did you mean 'learning_rate'?" in done.stdout
+
+
+def incar(project, mirror, **environment):
+    return project.snakemake(
+        "results/corpora/incar/test.parquet",
+        config=None,
+        check=False,
+        TODFLOW_DATA_MIRROR=str(mirror),
+        **environment,
+    )
+
+
+def test_a_mirror_without_the_corpus_gives_one_error_and_leaves_the_rest(finished, tmp_path):
+    before = (finished.folder / "results/table1.csv").read_bytes()
+    done = incar(finished, tmp_path)
+    assert done.returncode != 0
+    assert "TODFLOW_DATA_MIRROR" in done.stdout and "kvret_dataset_public.zip" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert (finished.folder / "results/table1.csv").read_bytes() == before
+
+
+def test_an_altered_archive_is_refused(project, tmp_path):
+    (tmp_path / "kvret").mkdir()
+    (tmp_path / "kvret/kvret_dataset_public.zip").write_bytes(b"x" * 1035595)
+    done = incar(project, tmp_path)
+    assert done.returncode != 0
+    assert "SHA-256" in done.stdout
+    assert not (project.folder / "results/raw/kvret_dataset_public.zip").exists()
+
+
+def test_the_real_corpus_through_the_rules(project, mirror):
+    done = incar(project, mirror)
+    assert done.returncode == 0, done.stdout
+    turns = {
+        split: len(pd.read_parquet(project.folder / f"results/corpora/incar/{split}.parquet"))
+        for split in ("train", "valid", "test")
+    }
+    assert turns == {"train": 6291, "valid": 777, "test": 808}

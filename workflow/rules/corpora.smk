@@ -1,0 +1,111 @@
+"""From a public release, or from nothing at all, to one table of turns per corpus and split.
+
+IN    the In-Car release (downloaded, or copied from TODFLOW_DATA_MIRROR); the convlab package
+OUT   results/corpora/{dataset}/{split}.parquet, one row a turn (columns: todflow.corpora.turns)
+STEPS fetch_incar, prepare_incar;  assemble_convlab, play_selfplay, split_selfplay
+"""
+
+
+rule fetch_incar:
+    """The official In-Car archive, its size and SHA-256 checked."""
+    output:
+        archive=f"results/raw/{config['incar']['archive']}",
+    log:
+        "results/logs/fetch_incar.log",
+    benchmark:
+        "results/benchmarks/fetch_incar.tsv"
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=as_text(
+            **{
+                key: config["incar"][key]
+                for key in ["archive", "mirror_path", "url", "size", "sha256"]
+            }
+        ),
+        code=code("todflow.corpora.fetch"),
+    shell:
+        "python -m todflow.corpora.fetch --config {params.cfg:q} --out {output.archive:q} --log {log:q}"
+
+
+rule prepare_incar:
+    """Clean, lemmatise and delexicalise In-Car; belief spans; the entity map."""
+    input:
+        archive=rules.fetch_incar.output.archive,
+    output:
+        train="results/corpora/incar/train.parquet",
+        valid="results/corpora/incar/valid.parquet",
+        test="results/corpora/incar/test.parquet",
+        entities="results/corpora/incar/entities.json",
+    log:
+        "results/logs/prepare_incar.log",
+    benchmark:
+        "results/benchmarks/prepare_incar.tsv"
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("todflow.corpora.incar.prepare"),
+    shell:
+        "python -m todflow.corpora.incar.prepare --archive {input.archive:q} --train {output.train:q}"
+        " --valid {output.valid:q} --test {output.test:q} --entities {output.entities:q} --log {log:q}"
+
+
+rule assemble_convlab:
+    """The data folder that ConvLab looks for, from the package's own files and todflow's mappings."""
+    output:
+        manifest="results/convlab/manifest.json",
+    log:
+        "results/logs/assemble_convlab.log",
+    conda:
+        "../../envs/simulate.yaml"
+    params:
+        code=code("todflow.convlab_bridge.data"),
+    shell:
+        "python -m todflow.convlab_bridge.data --out {output.manifest:q} --log {log:q}"
+
+
+rule play_selfplay:
+    """One share of the self-play dialogues: agenda-based user, handcrafted policy, templates."""
+    input:
+        convlab=rules.assemble_convlab.output.manifest,
+    output:
+        shard="results/corpora/selfplay/shards/{shard}.parquet",
+    log:
+        "results/logs/play_selfplay/{shard}.log",
+    benchmark:
+        "results/benchmarks/play_selfplay/{shard}.tsv"
+    conda:
+        "../../envs/simulate.yaml"
+    params:
+        cfg=lambda wildcards: as_text(
+            dialogues=config["selfplay"]["dialogues"],
+            seed=config["selfplay"]["seed"],
+            shards=config["selfplay"]["shards"],
+            shard=int(wildcards.shard),
+        ),
+        code=code("todflow.selfplay"),
+    shell:
+        "python -m todflow.selfplay --config {params.cfg:q} --convlab {input.convlab:q}"
+        " --out {output.shard:q} --log {log:q}"
+
+
+rule split_selfplay:
+    """All shares together, split by goal."""
+    input:
+        shards=expand(
+            rules.play_selfplay.output.shard, shard=range(config["selfplay"]["shards"])
+        ),
+    output:
+        train="results/corpora/selfplay/train.parquet",
+        valid="results/corpora/selfplay/valid.parquet",
+        test="results/corpora/selfplay/test.parquet",
+    log:
+        "results/logs/split_selfplay.log",
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=as_text(dialogues=config["selfplay"]["dialogues"]),
+        code=code("todflow.selfplay_merge"),
+    shell:
+        "python -m todflow.selfplay_merge --config {params.cfg:q} --shards {input.shards:q}"
+        " --train {output.train:q} --valid {output.valid:q} --test {output.test:q} --log {log:q}"

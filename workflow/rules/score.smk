@@ -1,0 +1,67 @@
+"""What a trained model says on the test split, and what that scores.
+
+IN    a checkpoint; results/corpora/{dataset}/test.parquet
+OUT   results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{parquet,score.json}
+STEPS generate_responses, score_responses
+"""
+
+
+rule generate_responses:
+    """Belief state, act and response of every turn, after its own (generated) or the gold previous turn."""
+    input:
+        model=rules.train_sft.output.model,
+        config=rules.train_sft.output.config,
+        generation=rules.train_sft.output.generation,
+        tokenizer=rules.train_sft.output.tokenizer,
+        tokenizer_config=rules.train_sft.output.tokenizer_config,
+        turns="results/corpora/{dataset}/test.parquet",
+    output:
+        predictions="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.parquet",
+    log:
+        "results/logs/generate_responses/{dataset}-{backbone}-{seed}-{context}.log",
+    benchmark:
+        "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}-{context}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["generate"]["threads"]
+    resources:
+        gpu=gpus(),
+        mem_mb=2000,
+    params:
+        cfg=lambda wildcards: as_text(
+            context=wildcards.context,
+            batch_size=config["generate"]["batch_size"],
+            threads=config["generate"]["threads"],
+            max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
+            device=config["device"],
+        ),
+        code=code("todflow.seq2seq.generate"),
+        folder=subpath(input.model, parent=True),
+    shell:
+        "python -m todflow.seq2seq.generate --config {params.cfg:q} --model {params.folder:q}"
+        " --turns {input.turns:q} --out {output.predictions:q} --log {log:q}"
+
+
+rule score_responses:
+    """The corpus' evaluator, with bootstrap intervals over dialogues."""
+    input:
+        unpack(entity_file),
+        gold="results/corpora/{dataset}/test.parquet",
+        predictions=rules.generate_responses.output.predictions,
+    output:
+        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json",
+    log:
+        "results/logs/score_responses/{dataset}-{backbone}-{seed}-{context}.log",
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(
+            evaluator=config[wildcards.dataset]["evaluator"], **config["bootstrap"]
+        ),
+        code=code("todflow.score"),
+        entities=lambda wildcards, input: (
+            f"--entities {input.entities}" if "entities" in input.keys() else ""
+        ),
+    shell:
+        "python -m todflow.score --config {params.cfg:q} --gold {input.gold:q} {params.entities}"
+        " --predictions {input.predictions:q} --out {output.score:q} --log {log:q}"

@@ -1,0 +1,83 @@
+"""Supervised fine-tuning (step-reward paper, section 3.1): one model per corpus, backbone and seed.
+
+IN    results/corpora/{dataset}/{train,valid}.parquet
+OUT   results/{dataset}/{backbone}/seed{seed}/sft/: a checkpoint in transformers' format, curve.csv, curve.svg
+STEPS train_sft, plot_curve
+"""
+
+
+def train_settings(wildcards):
+    return as_text(
+        seed=int(wildcards.seed),
+        backbone=config["backbone"][wildcards.backbone],
+        device=config["device"],
+        max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
+        evaluator=config[wildcards.dataset]["evaluator"],
+        **config["sft"],
+    )
+
+
+def entity_file(wildcards):
+    """In-Car's evaluator needs the entity map; the other corpora have none."""
+    return (
+        {"entities": "results/corpora/incar/entities.json"} if wildcards.dataset == "incar" else {}
+    )
+
+
+rule train_sft:
+    """Train with early stopping on validation Combined. Killed, it goes on from its last saved step."""
+    input:
+        unpack(entity_file),
+        train="results/corpora/{dataset}/train.parquet",
+        valid="results/corpora/{dataset}/valid.parquet",
+    output:
+        model="results/{dataset}/{backbone}/seed{seed}/sft/model.safetensors",
+        config="results/{dataset}/{backbone}/seed{seed}/sft/config.json",
+        generation="results/{dataset}/{backbone}/seed{seed}/sft/generation_config.json",
+        tokenizer="results/{dataset}/{backbone}/seed{seed}/sft/tokenizer.json",
+        tokenizer_config="results/{dataset}/{backbone}/seed{seed}/sft/tokenizer_config.json",
+        curve="results/{dataset}/{backbone}/seed{seed}/sft/curve.csv",
+    log:
+        "results/logs/train_sft/{dataset}-{backbone}-{seed}.log",
+    benchmark:
+        "results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["sft"]["threads"]
+    resources:
+        gpu=gpus(),
+        mem_mb=3000,
+        runtime="24h",
+    params:
+        cfg=train_settings,
+        code=code("todflow.seq2seq.train"),
+        folder=subpath(output.model, parent=True),
+        state="results/state/{dataset}-{backbone}-seed{seed}-sft",
+        entities=lambda wildcards, input: (
+            f"--entities {input.entities}" if "entities" in input.keys() else ""
+        ),
+    shell:
+        "python -m todflow.seq2seq.train --config {params.cfg:q} --train {input.train:q}"
+        " --valid {input.valid:q} {params.entities} --out {params.folder:q} --curve {output.curve:q}"
+        " --state {params.state:q} --log {log:q}"
+
+
+rule plot_curve:
+    """Losses and validation scores over training."""
+    input:
+        curve=rules.train_sft.output.curve,
+    output:
+        figure=report(
+            "results/{dataset}/{backbone}/seed{seed}/sft/curve.svg",
+            caption="../report/curve.rst",
+            category="Training",
+            labels={"corpus": "{dataset}", "backbone": "{backbone}", "seed": "{seed}"},
+        ),
+    log:
+        "results/logs/plot_curve/{dataset}-{backbone}-{seed}.log",
+    conda:
+        "../../envs/tables.yaml"
+    params:
+        code=script_code("plot_curve.py"),
+    script:
+        "../scripts/plot_curve.py"
