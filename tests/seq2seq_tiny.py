@@ -74,7 +74,7 @@ def config(**changes) -> dict:
         "max_new_tokens": 40,
         "epochs": 6,
         "batch_turns": 4,
-        "batch_tokens": None,
+        "batch_tokens": 1000,
         "learning_rate": 0.01,
         "weight_decay": 0.01,
         "warmup_steps": 3,

@@ -2,7 +2,7 @@
 
 import torch
 
-from todflow.seq2seq.batches import by_length, epoch_batches, pad, sources
+from todflow.seq2seq.batches import IGNORED, by_length, decoder_inputs, epoch_batches, pad, sources
 
 LENGTHS = [(5 + 7 * i % 40, 3 + 5 * i % 20) for i in range(500)]
 
@@ -21,7 +21,7 @@ def test_limits():
         width = sum(max(LENGTHS[i][side] for i in batch) for side in (0, 1))
         assert len(batch) <= 16
         assert width * len(batch) <= 400
-    assert max(map(len, _batches(tokens=None))) == 16
+    assert max(map(len, _batches(tokens=10000))) == 16
 
 
 def test_a_turn_beyond_the_limit_is_alone():
@@ -53,3 +53,8 @@ def test_padding():
     device = torch.device("cpu")
     assert pad([[1, 2], [3]], 9, device).tolist() == [[1, 2], [3, 9]]
     assert sources([[1, 0], [3]], 0, device)["attention_mask"].tolist() == [[1, 1], [1, 0]]
+
+
+def test_decoder_inputs():
+    labels = torch.tensor([[4, 5, 1], [6, 1, IGNORED], [1, IGNORED, IGNORED]])
+    assert decoder_inputs(labels, 9, 0).tolist() == [[9, 4, 5], [9, 6, 1], [9, 1, 0]]

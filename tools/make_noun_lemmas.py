@@ -2,9 +2,10 @@
 
 Usage: python tools/make_noun_lemmas.py FOLDER OUT
 FOLDER holds WordNet 3.0's index.noun and noun.exc (Debian's package `wordnet-base` puts them in
-/usr/share/wordnet). OUT has one noun a line, lower-case, single words only (a token never has an
-underscore or a space), sorted; a line with more words is an exception: the inflected form, then its
-base forms in WordNet's order. The same input gives the same bytes.
+/usr/share/wordnet). OUT has one noun a line, lower-case, sorted, without compounds in underscores
+(a token is no compound) other than the base forms of exceptions. A line with more words is an
+exception: the inflected form, then its base forms in WordNet's order. The same input gives the
+same bytes.
 """
 
 import gzip
@@ -22,9 +23,10 @@ def lines(folder: Path) -> list[str]:
     for line in (folder / "noun.exc").read_text(encoding="utf-8").splitlines():
         form, *bases = line.split()
         exceptions[form] = bases
-    single = sorted(noun for noun in nouns if "_" not in noun)
     inflected = sorted(form for form in exceptions if "_" not in form)
-    return single + [" ".join([form, *exceptions[form]]) for form in inflected]
+    bases = {base for form in inflected for base in exceptions[form]}
+    kept = sorted(noun for noun in nouns if "_" not in noun or noun in bases)
+    return kept + [" ".join([form, *exceptions[form]]) for form in inflected]
 
 
 if __name__ == "__main__":

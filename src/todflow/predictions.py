@@ -1,4 +1,5 @@
-"""Reading what a system has said: our own tables, JSON of other people's systems, Sequicity's CSV."""
+"""Reading what a system has said: our own tables, JSON of other people's systems, Sequicity's
+CSV."""
 
 import csv
 import gzip
@@ -34,16 +35,17 @@ def is_sequicity(path: Path) -> bool:
 def read_predictions(path: Path) -> dict[str, list[Answer]]:
     """Dialogue id -> answers in turn order, from a parquet table or a JSON file (plain or gzip).
 
-    JSON: {dialogue_id: [{"state": {slot: value}, "response": text}, ...]}, where "state_span": text may stand
-    for "state", and "act_span" is optional. Raises a `TodflowError` that names file, dialogue, turn and field.
+    JSON: {dialogue_id: [{"state": {slot: value}, "response": text}, ...]}, where "state_span": text
+    may stand for "state", and "act_span" is optional. Raises a `TodflowError` that names file,
+    dialogue, turn and field.
     """
     if path.name.endswith(".parquet"):
         return _read_table(path)
     if path.name.endswith((".json", ".json.gz")):
         return _read_json(path)
     raise TodflowError(
-        f"{path}: not a kind of predictions that is known; give .parquet, .json, .json.gz, or a .csv or "
-        ".csv.gz of Sequicity's"
+        f"{path}: not a kind of predictions that is known; give .parquet, .json, .json.gz, or a "
+        ".csv or .csv.gz of Sequicity's"
     )
 
 
@@ -69,7 +71,9 @@ def _read_table(path: Path) -> dict[str, list[Answer]]:
                 )
         answers = result.setdefault(row.dialogue_id, [])
         if row.turn != len(answers):
-            raise TodflowError(f"{where}: turn {len(answers)} is due; sort the table by dialogue and turn")
+            raise TodflowError(
+                f"{where}: turn {len(answers)} is due; sort the table by dialogue and turn"
+            )
         answers.append(Answer(row.state_span, row.act_span, row.response))
     return result
 
@@ -94,7 +98,9 @@ def _read_json(path: Path) -> dict[str, list[Answer]]:
     result = {}
     for dialogue, turns in data.items():
         if not isinstance(turns, list):
-            raise TodflowError(f"{path}, dialogue {dialogue}: not a list of turns; give [turn, ...]")
+            raise TodflowError(
+                f"{path}, dialogue {dialogue}: not a list of turns; give [turn, ...]"
+            )
         result[dialogue] = [
             _json_answer(turn, f"{path}, dialogue {dialogue}, turn {number}")
             for number, turn in enumerate(turns)
@@ -104,7 +110,7 @@ def _read_json(path: Path) -> dict[str, list[Answer]]:
 
 def _json_answer(turn: object, where: str) -> Answer:
     if not isinstance(turn, dict):
-        raise TodflowError(f"{where}: not an object; give {{\"state\": ..., \"response\": ...}}")
+        raise TodflowError(f'{where}: not an object; give {{"state": ..., "response": ...}}')
     if ("state" in turn) == ("state_span" in turn):
         raise TodflowError(f"{where}, field state: give one of state and state_span")
     for name in ("response", "state_span", "act_span"):
@@ -118,38 +124,52 @@ def _json_answer(turn: object, where: str) -> Answer:
             raise TodflowError(f"{where}, field state: {state!r:.60}; give {{slot: value}}")
         for slot, value in state.items():
             if not isinstance(value, str):
-                raise TodflowError(f"{where}, field state.{slot}: {value!r:.60}, not text; give text")
+                raise TodflowError(
+                    f"{where}, field state.{slot}: {value!r:.60}, not text; give text"
+                )
     elif "state" in turn:
-        raise TodflowError(f"{where}, field state: {state!r:.60}; give {{slot: value}}, or use state_span")
+        raise TodflowError(
+            f"{where}, field state: {state!r:.60}; give {{slot: value}}, or use state_span"
+        )
     return Answer(state, turn.get("act_span", ""), turn["response"])
 
 
 def read_sequicity(path: Path) -> list[tuple[int, list[BagTurn], list[BagTurn]]]:
     """Per dialogue: its index in the test file, the reference turns and the generated turns.
 
-    Sequicity's stored results are lines of settings, the line START_CSV_SECTION, and a CSV that brings its
-    own references. Raises a `TodflowError` that names file, dialogue, turn and field.
+    Sequicity's stored results are lines of settings, the line START_CSV_SECTION, and a CSV that
+    brings its own references. Raises a `TodflowError` that names file, dialogue, turn and field.
     """
     _, marker, body = _read_text(path).partition(_CSV_START)
     if not marker:
-        raise TodflowError(f"{path}: no line {_CSV_START}; give a result file of Sequicity's as it is")
+        raise TodflowError(
+            f"{path}: no line {_CSV_START}; give a result file of Sequicity's as it is"
+        )
     reader = csv.DictReader(io.StringIO(body.lstrip("\r\n"), newline=""))
     for column in _CSV_COLUMNS:
         if column not in (reader.fieldnames or ()):
-            raise TodflowError(f"{path}: column '{column}' is missing; give Sequicity's file as it is")
+            raise TodflowError(
+                f"{path}: column '{column}' is missing; give Sequicity's file as it is"
+            )
     dialogues: dict[int, tuple[list[BagTurn], list[BagTurn]]] = {}
     for row in reader:
         where = f"{path}, dialogue {row['dial_id']}, turn {row['turn_num']}"
         for column in _CSV_COLUMNS:
             if row[column] is None:
-                raise TodflowError(f"{where}, field {column}: missing; the file is cut short, get it again")
+                raise TodflowError(
+                    f"{where}, field {column}: missing; the file is cut short, get it again"
+                )
         try:
             index, turn = int(row["dial_id"]), int(row["turn_num"])
         except ValueError:
-            raise TodflowError(f"{where}, field dial_id: not a number; get the file again") from None
+            raise TodflowError(
+                f"{where}, field dial_id: not a number; get the file again"
+            ) from None
         gold, predicted = dialogues.setdefault(index, ([], []))
         if turn != len(gold):
-            raise TodflowError(f"{where}, field turn_num: turn {len(gold)} is due; get the file again")
+            raise TodflowError(
+                f"{where}, field turn_num: turn {len(gold)} is due; get the file again"
+            )
         gold.append(BagTurn(row["bspan"], row["response"]))
         predicted.append(BagTurn(row["generated_bspan"], row["generated_response"]))
     return [(index, *dialogues[index]) for index in sorted(dialogues)]

@@ -1,11 +1,13 @@
-"""Stage: play and word a share of the self-play corpus (agenda user against the handcrafted system).
+"""Stage: play and word a share of the self-play corpus (agenda user against the handcrafted
+system).
 
     python -m todflow.selfplay --config '{"dialogues": {"train": 1600, "valid": 200, "test": 200},
         "seed": 1, "shard": 0, "shards": 8}' --convlab results/convlab/manifest.json --out S --log L
 
-Every split gets some spare candidates, since two seeds can draw the same goal; `selfplay_merge` keeps
-the first with a goal of their own. `initiative` in the configuration fixes how many acts the user says a
-turn (default: drawn from 1 to 4, as in ConvLab-3).
+Every split gets spare candidates, since two seeds can draw the same goal and some dialogues fail;
+`selfplay_merge` keeps the first that the user completed and that have a goal of their own.
+`initiative` in the configuration fixes how many acts the user says a turn (default: drawn from 1
+to 4, as in ConvLab-3).
 """
 
 import argparse
@@ -22,6 +24,7 @@ from todflow.convlab_bridge.runtime import open_convlab, reseed
 from todflow.convlab_bridge.session import play, user_goal
 from todflow.convlab_bridge.slots import STATE_SLOTS
 from todflow.convlab_bridge.wording import Wording, sayable, tokenise
+from todflow.corpora.turns import COLUMNS
 from todflow.errors import TodflowError
 from todflow.files import write_table
 from todflow.progress import Progress
@@ -31,16 +34,18 @@ SPLITS = ("train", "valid", "test")
 
 
 def candidates(config: dict) -> list[tuple[str, int]]:
-    """(split, goal seed) of every dialogue to play, no seed twice: a tenth and five more than wanted."""
+    """(split, goal seed) of all dialogues to play, no seed twice; 15 % and five to spare."""
     wanted = config["dialogues"]
-    splits = [split for split in SPLITS for _ in range(wanted[split] + wanted[split] // 10 + 5)]
+    splits = [split for split in SPLITS for _ in range(wanted[split] * 115 // 100 + 5)]
     seeds = random.Random(config["seed"]).sample(range(1, 100001), len(splits))
     return list(zip(splits, seeds, strict=True))
 
 
 def rows_of(user, system: Hdc, wording: Wording, split: str, seed: int) -> list[dict]:
-    """The corpus rows of one dialogue, one an exchange; the answer to the user's closing act is kept.
+    """The corpus rows of one dialogue, one an exchange; the answer to the user's closing act is
+    kept.
 
+    A further column, `complete`, says whether the user got everything.
     Raises TodflowError when no template has words for an utterance.
     """
     goal, state, played = "", {}, []
@@ -48,8 +53,12 @@ def rows_of(user, system: Hdc, wording: Wording, split: str, seed: int) -> list[
         goal = goal or json.dumps(user_goal(user))
         annotation.add_told(state, exchange.user_acts, user.get_goal(), STATE_SLOTS)
         said = sayable([unified_act(act) for act in system.bot_acts])
-        booked = next((domain for intent, domain, *_ in exchange.system_acts if intent == "book"), "")
-        played.append((exchange.user_acts, said, annotation.system_acts(said, booked), deepcopy(state)))
+        booked = next(
+            (domain for intent, domain, *_ in exchange.system_acts if intent == "book"), ""
+        )
+        played.append(
+            (exchange.user_acts, said, annotation.system_acts(said, booked), deepcopy(state))
+        )
     # Words are drawn after the dialogue, so that its course does not depend on them.
     reseed(seed)
     rows = []
@@ -71,6 +80,7 @@ def rows_of(user, system: Hdc, wording: Wording, split: str, seed: int) -> list[
             "acts": json.dumps(acts),
             "domain": " ".join(dict.fromkeys(domains)) or "general",
             "goal": goal,
+            "complete": user.goal.task_complete(),
         }
         for field in ("user", "response"):
             if not row[field]:
@@ -93,12 +103,14 @@ def main(args: argparse.Namespace) -> None:
             rows += rows_of(user, system, wording, split, seed)
             progress.update(done + 1)
         progress.close()
-    write_table(args.out, pandas.DataFrame(rows).astype({"turn": "int32"}))
+    write_table(args.out, pandas.DataFrame(rows, columns=[*COLUMNS, "complete"]))
 
 
 def _options() -> argparse.ArgumentParser:
     options = parser("Play and word a share of the self-play corpus.")
-    options.add_argument("--convlab", type=Path, required=True, help="manifest of the runtime folder")
+    options.add_argument(
+        "--convlab", type=Path, required=True, help="manifest of the runtime folder"
+    )
     options.add_argument("--out", type=Path, required=True, help="the share's rows, parquet")
     return options
 

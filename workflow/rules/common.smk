@@ -1,7 +1,7 @@
-"""What the other rule files share: settings, digests of code, and lists of targets.
+"""What its neighbours share: settings, digests of code, and lists of targets.
 
-Every rule has two parameters besides its own: `cfg`, all that it reads from the config, as one JSON text,
-and `code`, a digest of the source files that it runs. Snakemake re-runs a rule when either changes.
+Rules have two parameters in common. `cfg` is all that a rule reads from the config, as one JSON text, `code` a
+digest of the source files that it runs. When either changes, Snakemake runs it again.
 """
 
 import fcntl
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
@@ -21,19 +22,29 @@ from todflow import closure
 from todflow.config import nearest, resolve
 from todflow.errors import TodflowError
 
-# Jobs run `python -m todflow.<stage>` with the Python that Snakemake runs in, or with that of the rule's
-# conda environment, whose folder comes first on PATH then. Both find the package by PYTHONPATH.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ["PYTHONPATH"] = str(ROOT / "src")
+# Jobs run `python -m todflow.<stage>` with the Python that Snakemake runs in, or with that of a conda environment,
+# whose folder comes first on PATH then. Both find the package by PYTHONPATH.
+os.environ.update(
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    PYTHONPATH=str(ROOT / "src"),
+)
 
 try:
     config.update(
-        resolve(config, yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()))
+        resolve(
+            config,
+            yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
+        )
     )
     for backbone in config["backbones"]:
         nearest(backbone, list(config["backbone"]), "backbones")
 except TodflowError as error:
     raise WorkflowError(str(error))
+
+# Two lines per scheduling round that no `quiet` setting reaches; the stages' own progress would drown in them.
+logger.addFilter(
+    lambda record: not str(record.msg).startswith(("Select jobs to execute", "Execute "))
+)
 
 RUNNING = []
 
@@ -67,25 +78,47 @@ def as_text(**settings):
     return json.dumps(settings, sort_keys=True)
 
 
+DIGESTS = {}
+
+
 def code(module):
     """Digest of a stage's source files; `module` is its dotted name."""
-    return closure.digest(module)
+    return DIGESTS.setdefault(module, closure.digest(module))
 
 
 def script_code(name):
     """Digest of a script in workflow/scripts and of all that it imports from the package."""
-    return closure.digest(ROOT / "workflow" / "scripts" / name)
+    return DIGESTS.setdefault(name, closure.digest(ROOT / "workflow" / "scripts" / name))
+
+
+def train_settings(wildcards):
+    return as_text(
+        seed=int(wildcards.seed),
+        backbone=config["backbone"][wildcards.backbone],
+        device=config["device"],
+        max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
+        evaluator=config[wildcards.dataset]["evaluator"],
+        **config["sft"],
+    )
+
+
+def entity_file(wildcards):
+    """In-Car's evaluator needs the entity map; the other corpora have none."""
+    return (
+        {"entities": "results/corpora/incar/entities.json"} if wildcards.dataset == "incar" else {}
+    )
 
 
 def each_run(pattern):
     """`pattern` for every training run that the config asks for."""
-    return expand(
+    paths = expand(
         pattern,
         dataset=config["corpora"],
         backbone=config["backbones"],
         seed=config["seeds"],
         context=config["generate"]["contexts"],
     )
+    return list(dict.fromkeys(paths))  # a pattern without {context} would come once for each
 
 
 def score_files():
@@ -97,7 +130,36 @@ def curve_figures():
 
 
 def metric_files():
-    return expand("results/simulate/hdc/{setting}/metrics.json", setting=config["simulate"]["settings"])
+    return expand(
+        "results/simulate/hdc/{setting}/metrics.json",
+        setting=config["simulate"]["settings"],
+    )
+
+
+def corpus_files():
+    """Every table of turns, and In-Car's archive where it is in use."""
+    tables = expand(
+        "results/corpora/{dataset}/{split}.parquet",
+        dataset=config["corpora"],
+        split=SPLITS,
+    )
+    archive = f"results/raw/{config['incar']['archive']}"
+    return tables + ([archive] if "incar" in config["corpora"] else [])
+
+
+def benchmark_files():
+    """Time and memory of every heavy job."""
+    return (
+        each_run("results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv")
+        + each_run(
+            "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}-{context}.tsv"
+        )
+        + expand(
+            "results/benchmarks/simulate_dialogues/hdc-{setting}-{shard}.tsv",
+            setting=config["simulate"]["settings"],
+            shard=range(config["simulate"]["shards"]),
+        )
+    )
 
 
 def gpus():

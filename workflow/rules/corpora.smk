@@ -92,20 +92,20 @@ rule play_selfplay:
 rule split_selfplay:
     """All shares together, split by goal."""
     input:
-        shards=expand(
-            rules.play_selfplay.output.shard, shard=range(config["selfplay"]["shards"])
-        ),
+        shards=expand(rules.play_selfplay.output.shard, shard=range(config["selfplay"]["shards"])),
     output:
         train="results/corpora/selfplay/train.parquet",
         valid="results/corpora/selfplay/valid.parquet",
         test="results/corpora/selfplay/test.parquet",
+        report="results/corpora/selfplay/report.json",
     log:
         "results/logs/split_selfplay.log",
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=as_text(dialogues=config["selfplay"]["dialogues"]),
+        cfg=as_text(dialogues=config["selfplay"]["dialogues"], seed=config["selfplay"]["seed"]),
         code=code("todflow.selfplay_merge"),
+        folder=subpath(output.train, parent=True),
     shell:
         "python -m todflow.selfplay_merge --config {params.cfg:q} --shards {input.shards:q}"
-        " --train {output.train:q} --valid {output.valid:q} --test {output.test:q} --log {log:q}"
+        " --out {params.folder:q} --report {output.report:q} --log {log:q}"

@@ -59,11 +59,14 @@ rule measure_simulation:
         "../../envs/data.yaml"
     params:
         cfg=lambda wildcards: as_text(
-            system=wildcards.system, setting=wildcards.setting, bootstrap=config["bootstrap"]
+            system=wildcards.system,
+            setting=wildcards.setting,
+            dialogues=config["simulate"]["dialogues"],
+            seed=config["simulate"]["seed"],
+            bootstrap=config["bootstrap"],
         ),
         code=code("todflow.simulation_metrics"),
+        folder=subpath(output.metrics, parent=True),
     shell:
-        "python -m todflow.simulation_metrics --config {params.cfg:q}"
-        " --transcripts {input.transcripts:q} --dialogues {input.dialogues:q}"
-        " --out-transcripts {output.transcripts:q} --out-dialogues {output.dialogues:q}"
-        " --out {output.metrics:q} --log {log:q}"
+        "python -m todflow.simulation_metrics --config {params.cfg:q} --shards {input.transcripts:q}"
+        " --results {input.dialogues:q} --out {params.folder:q} --log {log:q}"

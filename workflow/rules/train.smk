@@ -6,24 +6,6 @@ STEPS train_sft, plot_curve
 """
 
 
-def train_settings(wildcards):
-    return as_text(
-        seed=int(wildcards.seed),
-        backbone=config["backbone"][wildcards.backbone],
-        device=config["device"],
-        max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
-        evaluator=config[wildcards.dataset]["evaluator"],
-        **config["sft"],
-    )
-
-
-def entity_file(wildcards):
-    """In-Car's evaluator needs the entity map; the other corpora have none."""
-    return (
-        {"entities": "results/corpora/incar/entities.json"} if wildcards.dataset == "incar" else {}
-    )
-
-
 rule train_sft:
     """Train with early stopping on validation Combined. Killed, it goes on from its last saved step."""
     input:
@@ -69,7 +51,7 @@ rule plot_curve:
     output:
         figure=report(
             "results/{dataset}/{backbone}/seed{seed}/sft/curve.svg",
-            caption="../report/curve.rst",
+            caption="../report/curve-svg.rst",
             category="Training",
             labels={"corpus": "{dataset}", "backbone": "{backbone}", "seed": "{seed}"},
         ),
@@ -78,6 +60,9 @@ rule plot_curve:
     conda:
         "../../envs/tables.yaml"
     params:
+        cfg=lambda wildcards: as_text(
+            title=f"SFT, {wildcards.dataset}, {wildcards.backbone}, seed {wildcards.seed}"
+        ),
         code=script_code("plot_curve.py"),
     script:
         "../scripts/plot_curve.py"

@@ -1,6 +1,6 @@
 """Belief states and system acts as corpora for end-to-end systems annotate them (DAMD's names)."""
 
-Acts = list[list[str]]
+from todflow.convlab_bridge.session import Acts
 
 # Unified slot name -> DAMD's. Names that are not here are the same.
 _NAMES = {
@@ -52,7 +52,7 @@ def state_span(state: dict[str, dict[str, str]]) -> str:
 
 
 def system_acts(acts: Acts, booked: str) -> Acts:
-    """Unified acts under DAMD's names; the bot's `booking` acts become `offerbooked` of domain `booked`."""
+    """Acts under DAMD's names; the bot's `booking` acts become `offerbooked` of domain `booked`."""
     result = []
     for intent, domain, slot, value in acts:
         if domain == "booking":
@@ -62,7 +62,7 @@ def system_acts(acts: Acts, booked: str) -> Acts:
 
 
 def act_span(acts: Acts) -> str:
-    """`[hotel] [inform] choice area [request] pricerange`, grouped by domain and intent, each slot once."""
+    """`[hotel] [inform] choice area [request] pricerange`: by domain and intent, each slot once."""
     grouped: dict[str, dict[str, dict[str, None]]] = {}
     for intent, domain, slot, _ in acts:
         slots = grouped.setdefault(domain, {}).setdefault(intent, {})

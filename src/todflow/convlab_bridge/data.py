@@ -1,14 +1,15 @@
-"""Stage: put together the folder that convlab 3.0.1 runs from, with the data that its package leaves out.
+"""Stage: the folder that convlab 3.0.1 runs from, with the data that its package leaves out.
 
     python -m todflow.convlab_bridge.data --out results/convlab/manifest.json --log FILE
 
-convlab looks for `data/` three levels above its own modules, and downloads what it does not find. The
-package on PyPI has no such folder. Here it is made from files inside the package (databases, goal model)
-and from this project's own modules; nothing is downloaded and the installed package is not touched.
+convlab looks for `data/` three levels above its own modules, and downloads what it does not find.
+The package on PyPI has no such folder. Here it is made from files inside the package (databases,
+goal model) and from this project's own modules; nothing is downloaded and the installed package is
+not touched.
 
-The folder of the manifest gets `data/` and `convlab/`, a mirror of the installed package: real folders
-with links to its files. A link to the package as a whole would not do, since some modules walk up with
-`..`, which the file system resolves on the far side of a link.
+The folder of the manifest gets `data/` and `convlab/`, a mirror of the installed package: real
+folders with links to its files. A link to the package as a whole would not do, since some modules
+walk up with `..`, which the file system resolves on the far side of a link.
 """
 
 import argparse
@@ -35,7 +36,7 @@ POLICE = {"postcode": "cb11jg"}
 
 
 def installed_package() -> Path:
-    """The folder of the installed convlab. Raises TodflowError when it is missing or another version."""
+    """The installed convlab's folder. Raises TodflowError when it is missing or another version."""
     remedy = f"install it with `pip install --no-deps convlab=={VERSION}`"
     try:
         distribution = importlib.metadata.distribution("convlab")
@@ -93,7 +94,7 @@ def ontology_archive() -> bytes:
 
 
 def data_files(package: Path) -> dict[str, bytes]:
-    """{path below the runtime folder: content} of everything that convlab expects and does not bring."""
+    """{path in the runtime folder: content} of what convlab expects and does not bring."""
     database = databases(package)
     values = value_sets(database)
     documents = {f"multiwoz/db/{domain}_db.json": rows for domain, rows in database.items()}
@@ -142,7 +143,9 @@ def main(args: argparse.Namespace) -> None:
 
 def _options() -> argparse.ArgumentParser:
     options = parser("Assemble the folder that convlab runs from.")
-    options.add_argument("--out", type=Path, required=True, help="the manifest, in the folder to fill")
+    options.add_argument(
+        "--out", type=Path, required=True, help="the manifest, in the folder to fill"
+    )
     return options
 
 

@@ -1,5 +1,7 @@
 """The evaluator of a simulated dialogue: convlab 3's own, or one that counts as ConvLab-2 did."""
 
+COUNTINGS = ("convlab2", "convlab3")
+
 
 def make_evaluator(counting: str):
     """An evaluator; `counting` is "convlab3" (its own) or "convlab2"."""
@@ -9,11 +11,12 @@ def make_evaluator(counting: str):
         return MultiWozEvaluator()
 
     class Convlab2Evaluator(MultiWozEvaluator):
-        """Two differences: booking references are no information, requested slots may match loosely."""
+        """Booking references are no information, and requested values may match loosely."""
 
         def add_sys_da(self, da_turn, belief_state=None):
             super().add_sys_da(da_turn, belief_state)
-            # "domain_intent_slot_value"; convlab 3 counts every reference given as a false positive.
+            # "domain_intent_slot_value"; convlab 3 counts every reference given as a false
+            # positive.
             self.sys_da_array = [da for da in self.sys_da_array if da.split("_", 3)[2] != "ref"]
 
         def _final_goal_analyze(self):

@@ -1,9 +1,10 @@
 """convlab's goal model, completed so that its goal generator accepts it.
 
-The package ships the marginals (`human_eval/goal/goal_model.pkl`, four items: probabilities of slots,
-of their values, of domain orderings, of bookings). The generator wants six: a fifth that it never
-reads, and the joint frequencies of the slots that a user tells. Those joint frequencies came from the
-MultiWOZ training set and are not shipped, so `combinations` puts together a table of its own.
+The package ships the marginals (`human_eval/goal/goal_model.pkl`, four items: probabilities of
+slots, of their values, of domain orderings, of bookings). The generator wants six: a fifth that it
+never reads, and the joint frequencies of the slots that a user tells. Those joint frequencies came
+from the MultiWOZ training set and are not shipped, so `combinations` puts together a table of its
+own.
 """
 
 import io
@@ -16,7 +17,8 @@ from pathlib import Path
 def combinations(marginals: dict[str, float]) -> dict:
     """{tuple of slots: probability}: subsets of neighbouring sizes, equally likely within a size.
 
-    The two sizes around the marginals' sum are mixed so that the expected number of slots is that sum.
+    The two sizes around the marginals' sum are mixed so that the expected number of slots is that
+    sum.
     """
     slots = tuple(marginals)
     expected = min(sum(marginals.values()), len(slots))
@@ -30,7 +32,7 @@ def combinations(marginals: dict[str, float]) -> dict:
 
 
 def _venue(info: dict[str, float]) -> dict:
-    """A hotel, restaurant or attraction: the name alone as often as its marginal says, else other slots."""
+    """A place: its name alone, as often as the marginal says, else a combination of other slots."""
     name = info["name"]
     others = {slot: p / (1 - name) for slot, p in info.items() if slot != "name"}
     table = {("name",): name}
@@ -40,10 +42,11 @@ def _venue(info: dict[str, float]) -> dict:
 
 
 def slot_combinations(marginals: dict) -> dict:
-    """The generator's sixth item, {domain: {"info": {tuple of slots: probability}}}, from its first."""
+    """The generator's sixth item from its first: {domain: {"info": {slots: probability}}}."""
     info = {domain: groups["info"] for domain, groups in marginals.items() if "info" in groups}
     table = {domain: _venue(info[domain]) for domain in ("hotel", "restaurant", "attraction")}
-    # A journey has one time; a train always its places and day, a taxi its places or (filled in later) none.
+    # A journey has one time; a train always its places and day, a taxi its places or (filled in
+    # later) none.
     table["train"] = {
         ("departure", "destination", "day", time): info["train"][time]
         for time in ("leaveAt", "arriveBy")

@@ -1,21 +1,18 @@
-"""The handcrafted system (HDC) at the level of dialogue acts: convlab's rule-based bot behind an adapter.
+"""The handcrafted system (HDC), at the level of acts: convlab's rule-based bot in an adapter.
 
-The bot is ConvLab-2's and still speaks ConvLab-2's acts and state; around it convlab 3 speaks unified
-ones. `docs/simulation.md` explains each rule below.
+The bot is ConvLab-2's and still speaks ConvLab-2's acts and state; around it convlab 3 speaks
+unified ones. `docs/simulation.md` explains each rule below.
 """
 
-from copy import deepcopy
-
+from todflow.convlab_bridge.session import Acts
 from todflow.convlab_bridge.slots import normalize_domain_slot_value, reverse_da
-
-Acts = list[list[str]]
 
 # Unified slot -> the bot's key in a domain's "semi" part of the state.
 _SEMI = {"price range": "pricerange", "leave at": "leaveAt", "arrive by": "arriveBy"}
 
 
 def older_state(belief_state: dict[str, dict[str, str]], user_acts: Acts) -> dict:
-    """The bot's state, {domain: {semi, book}} with the user's acts, from the unified belief state."""
+    """The bot's state ({domain: {semi, book}}, and the user's acts) from the unified one."""
     from convlab.util.multiwoz.state import default_state_old
 
     state = default_state_old()
@@ -41,7 +38,7 @@ def older_acts(acts: Acts) -> Acts:
 
 
 def unified_act(act: list) -> list[str]:
-    """One act of the bot under unified names; a slot that its domain does not know keeps its own name."""
+    """An act of the bot under unified names; a slot unknown to its domain keeps its own."""
     intent, domain, slot, value = (str(part) for part in act)
     intent, domain = intent.lower(), domain.lower()
     try:
@@ -92,21 +89,25 @@ class Hdc:
 
     def respond(self, user_acts: Acts) -> Acts:
         self.tracker.update(user_acts)
-        state = older_state(deepcopy(self.belief_state), user_acts)
-        #: What the bot meant, in its own terms; template sentences are made from these.
+        state = older_state(self.belief_state, user_acts)
+        # Kept in the bot's own terms: template sentences are made from what it meant.
         self.bot_acts = self.bot.predict(state)
         return [
-            act for bot_act in self.bot_acts for act in self._translate(bot_act, state["user_action"])
+            act
+            for bot_act in self.bot_acts
+            for act in self._translate(bot_act, state["user_action"])
         ]
 
     def _translate(self, bot_act: list, user_acts: Acts) -> Acts:
         """One act of the bot as acts that the user and the evaluator understand."""
         intent, domain, slot, value = unified_act(bot_act)
         if domain == "booking":
-            # The user learns from `book` that it has been booked, the evaluator from `inform ref` what.
+            # The user learns from `book` that it has been booked, the evaluator from `inform
+            # ref` what.
             domain = booked_domain(user_acts, self.bot.kb_result, self.booking_slots)
             return [["book", domain, "", ""], ["inform", domain, slot, value]]
         if intent == "offerbook":
-            # The user takes any act with "book" in it for a booking and never checks what is offered.
+            # The user takes any act with "book" in it for a booking and never checks what is
+            # offered.
             intent = "inform"
         return [[intent, domain, slot, value]]

@@ -1,4 +1,4 @@
-"""Opening convlab: from a checked folder, offline, silent, and with nothing written where the user is."""
+"""Opening convlab: from a checked folder, offline, silent, and without traces."""
 
 import contextlib
 import os
@@ -18,12 +18,12 @@ from todflow.files import read_json, sha256
 
 @dataclass
 class Convlab:
-    """An opened convlab. Everything in it draws from the global generators: one per process, no threads."""
+    """An opened convlab. It draws from the global generators: no threads."""
 
     agenda_random: fixes.AgendaRandom
 
     def user(self, initiative: int | None):
-        """The agenda-based user; says up to `initiative` acts a turn (None: drawn from 1 to 4 each turn)."""
+        """The agenda user; says up to `initiative` acts a turn (None: drawn from 1 to 4)."""
         from convlab.policy.rule.multiwoz.policy_agenda_multiwoz import UserPolicyAgendaMultiWoz
 
         self.agenda_random.initiative = initiative
@@ -39,14 +39,16 @@ def reseed(seed: int) -> None:
 
 
 def check(manifest: Path) -> Path:
-    """The runtime folder of `manifest`, every file of which has the listed SHA-256; else TodflowError."""
+    """The folder of `manifest`, if every file has its listed SHA-256; else TodflowError."""
     remedy = "build it with `python -m todflow.convlab_bridge.data`"
     try:
         files = read_json(manifest)["files"]
     except FileNotFoundError:
         raise TodflowError(f"{manifest}: no convlab runtime folder here; {remedy}") from None
     except (ValueError, TypeError, KeyError):
-        raise TodflowError(f"{manifest}: not a manifest of a convlab runtime folder; {remedy}") from None
+        raise TodflowError(
+            f"{manifest}: not a manifest of a convlab runtime folder; {remedy}"
+        ) from None
     folder = manifest.absolute().parent
     for name, digest in files.items():
         if not (folder / name).is_file():
@@ -60,20 +62,22 @@ def check(manifest: Path) -> Path:
 def open_convlab(manifest: Path) -> Iterator[Convlab]:
     """Import convlab from the folder of `manifest` and yield it.
 
-    Inside the block the working directory is a scratch folder, since convlab's tracker appends to log
-    files there: relative paths must be resolved before, or used after. Standard output is thrown away.
-    Raises TodflowError when the folder is missing or altered, or convlab came from another folder.
+    Inside the block the working directory is a scratch folder, since convlab's tracker appends to
+    log files there: relative paths must be resolved before, or used after. Standard output is
+    thrown away. Raises TodflowError when the folder is missing or altered, or convlab came from
+    another folder.
     """
     folder = check(manifest)
     loaded = sys.modules.get("convlab")
     if loaded is None:
         sys.path.insert(0, str(folder))
     elif Path(loaded.__file__).parent.parent != folder:
-        raise TodflowError(f"{manifest}: this process has convlab from elsewhere; start another one")
+        raise TodflowError(
+            f"{manifest}: this process has convlab from elsewhere; start another one"
+        )
     with contextlib.ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="todflow-convlab-"))
         stack.enter_context(contextlib.chdir(scratch))
         silence = stack.enter_context(open(os.devnull, "w"))
         stack.enter_context(contextlib.redirect_stdout(silence))
-        fixes.before_import()
-        yield Convlab(fixes.after_import())
+        yield Convlab(fixes.import_repaired())

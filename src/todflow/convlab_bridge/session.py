@@ -12,11 +12,11 @@ Acts = list[list[str]]  # [intent, domain, slot, value] under unified names
 
 
 class System(Protocol):
-    """What plays against the user. A system of texts wraps its understanding and wording in one of these."""
+    """What plays against the user. A system that speaks in texts brings its own NLU and NLG."""
 
     @property
     def belief_state(self) -> dict[str, dict[str, str]]:
-        """{domain: {unified slot: value}}, the state behind the last answer; strict success reads it.
+        """{domain: {unified slot: value}} behind the last answer; strict success reads it.
 
         A domain without any "book ..." slot counts as one whose bookings are not tracked.
         """
@@ -46,8 +46,8 @@ def goal_seeds(seed: int, dialogues: int) -> list[int]:
 def play(user, system: System, seed: int, evaluator=None) -> Iterator[Exchange]:
     """Yield the exchanges of the dialogue whose goal and course `seed` determines.
 
-    The last one starts with the user's closing act; the answer to it reaches neither the user nor the
-    evaluator. The user closes after 20 exchanges at the latest.
+    The last one starts with the user's closing act; the answer to it reaches neither the user nor
+    the evaluator. The user closes after 20 exchanges at the latest.
     """
     reseed(seed)
     system.reset()
@@ -67,7 +67,7 @@ def play(user, system: System, seed: int, evaluator=None) -> Iterator[Exchange]:
 
 
 def user_goal(user) -> dict:
-    """What the user wants: {domain: {info, fail_info, reqt, book}}, in the order of the user's domains."""
+    """What the user wants: {domain: {info, fail_info, reqt, book}}, in the user's order."""
     goal = {}
     for domain, parts in user.get_goal().items():
         kept = {part: parts[part] for part in ("info", "fail_info", "book") if part in parts}

@@ -1,4 +1,4 @@
-"""MultiWOZ slot names: the unified ones that convlab 3 speaks, and the older ones of its rule-based parts.
+"""MultiWOZ slot names: convlab 3's unified ones, and the older ones of its rule-based parts.
 
 This file has two lives. The project imports it, and `data` puts a copy where convlab looks for
 `data/unified_datasets/multiwoz21/preprocess.py`, from which it takes three names: `reverse_da`,
@@ -8,7 +8,8 @@ This file has two lives. The project imports it, and `data` puts a copy where co
 # The slots that each domain's acts may carry, under their unified names.
 SLOTS = {
     "attraction": (
-        "area", "name", "type", "entrance fee", "open hours", "address", "phone", "postcode", "choice",
+        "area", "name", "type", "entrance fee", "open hours", "address", "phone", "postcode",
+        "choice",
     ),
     "hotel": (
         "name", "area", "type", "price range", "stars", "internet", "parking", "book people",
@@ -43,7 +44,8 @@ STATE_SLOTS = {
     "hospital": ("department",),
 }  # fmt: skip
 
-# Unified name -> older name. Two unified names may share an older one (a table's and a journey's time).
+# Unified name -> older name. Two unified names may share an older one (the time of a
+# table and of a journey).
 reverse_da_slot_name_map = {
     "address": "Addr", "postcode": "Post", "price range": "Price", "price": "Ticket",
     "entrance fee": "Fee", "open hours": "Open", "arrive by": "Arrive", "leave at": "Leave",
@@ -52,8 +54,8 @@ reverse_da_slot_name_map = {
     "taxi": {"type": "Car", "phone": "Phone"},
 }  # fmt: skip
 
-# Spellings of a slot that are not its unified name: the older names, and those of databases and goals.
-# A name that means different slots in different domains stands under (domain, name).
+# Spellings of a slot that are not its unified name: the older names, and those of databases and
+# goals. A name that means different slots in different domains stands under (domain, name).
 _ALIASES = {
     **{
         older.lower(): unified
@@ -68,7 +70,13 @@ _ALIASES = {
     ("train", "time"): "duration",
 }  # fmt: skip
 
-_VALUES = {"do nt care": "dontcare", "do n't care": "dontcare", "?": "", "none": "", "not mentioned": ""}
+_VALUES = {
+    "do nt care": "dontcare",
+    "do n't care": "dontcare",
+    "?": "",
+    "none": "",
+    "not mentioned": "",
+}
 
 _INTENTS = {"nooffer": "NoOffer", "nobook": "NoBook", "offerbook": "OfferBook"}
 
@@ -89,7 +97,7 @@ def normalize_domain_slot_value(domain, slot, value):
 
 
 def reverse_da(dialogue_acts):
-    """Unified acts {group: [{intent, domain, slot, value}]} as older ones {"Hotel-Inform": [[Slot, value]]}."""
+    """{group: [{intent, domain, slot, value}]} as older acts, {"Hotel-Inform": [[Slot, value]]}."""
     older = {}
     for group in dialogue_acts.values():
         for act in group:

@@ -3,8 +3,7 @@
 import re
 
 from todflow.convlab_bridge.annotation import slot_name
-
-Acts = list[list[str]]
+from todflow.convlab_bridge.session import Acts
 
 # What a database or the bot says when it has no value.
 UNKNOWN = ("", "?", "none", "unknown")
@@ -18,12 +17,13 @@ _LACKS = {
 _HOLE = re.compile(r"#[\w-]+#")
 _SPACED = re.compile(r"(?<!\d)[.,:](?!\d)|(?<=\d)[.,:](?!\d)|(?<!\d)[.,:](?=\d)|[?!;()]")
 _CLITIC = re.compile(r"(?<=\w)(n't|'(?:s|m|re|ve|ll|d))(?!\w)")
-_DOUBLED = re.compile(r"([!?.]) \.(?= |$)")
+_DOUBLED = re.compile(r"([!?.,]) \.(?= |$)")
 _LOOSE_CLITIC = re.compile(r" ' (s|m|re|ve|ll|d)(?!\w)")
 
 
 def tokenise(text: str) -> str:
-    """Lower-cased text with single spaces, and spaces around punctuation and before 's, n't and the like.
+    """Lower-cased text with single spaces, and spaces around punctuation and before 's, n't and
+    the like.
 
     Full stops, commas and colons between digits stay (`23.60`, `17:15`).
     """
@@ -31,7 +31,7 @@ def tokenise(text: str) -> str:
     text = _CLITIC.sub(r" \1", " ".join(text.split()))
     text = " ".join(_LOOSE_CLITIC.sub(r" '\1", f" {text}").split())
     # The generator ends a sentence with a full stop even after an exclamation mark or a comma.
-    return _DOUBLED.sub(r"\1", text)
+    return _DOUBLED.sub(lambda marks: marks[1].replace(",", "."), text)
 
 
 class Wording:
@@ -73,14 +73,15 @@ class Wording:
 
 
 def sayable(acts: Acts) -> Acts:
-    """The acts that are worth a sentence: without values that only restate that there is none.
+    """The acts that are worth a sentence. Never empty, unless `acts` is.
 
-    A recommendation's unknown attributes, and "dontcare" among the reasons for finding nothing.
+    Left out are a recommendation's unknown attributes and its reference number (nothing is booked
+    yet), and "dontcare" among the constraints of an offer or a failure to find one.
     """
-    kept = [
-        act
-        for act in acts
-        if not (act[0] == "recommend" and act[2] and act[3] in UNKNOWN)
-        and not (act[0] in ("nooffer", "offerbook") and act[3] == "dontcare")
-    ]
+    kept = []
+    for act in acts:
+        intent, _, slot, value = act
+        pointless = intent == "recommend" and slot and (slot == "ref" or value in UNKNOWN)
+        if not pointless and not (intent in ("nooffer", "offerbook") and value == "dontcare"):
+            kept.append(act)
     return kept or [[intent, domain, "", ""] for intent, domain, _, _ in acts[:1]]

@@ -1,7 +1,7 @@
 """The table of turns: the one form in which every corpus is handed on.
 
-A corpus is one parquet file per split. A row is a turn: a user utterance and the system's answer to it.
-Rows stand in dialogue order, then turn order; all columns are text except `turn`.
+A corpus is one parquet file per split. A row is a turn: a user utterance and the system's answer to
+it. Rows stand in dialogue order, then turn order; all columns are text except `turn`.
 """
 
 import json
@@ -39,22 +39,26 @@ def read_turns(path: str | Path) -> pd.DataFrame:
         raise TodflowError(f"{path}: no such file; prepare the corpus first") from None
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise TodflowError(f"{path}: not a parquet file ({reason}); prepare the corpus again") from None
+        raise TodflowError(
+            f"{path}: not a parquet file ({reason}); prepare the corpus again"
+        ) from None
     return check_turns(table, path)
 
 
 def write_turns(path: str | Path, rows: pd.DataFrame | Iterable[Mapping]) -> None:
     """Write rows (dictionaries with the keys of COLUMNS, or a table) as parquet, after a check."""
-    table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows), columns=list(COLUMNS))
-    table = check_turns(table, path)
+    if not isinstance(rows, pd.DataFrame):
+        rows = pd.DataFrame(list(rows), columns=list(COLUMNS))
+    table = check_turns(rows, path)
     write_table(path, table.astype({"turn": "int32"}).reset_index(drop=True))
 
 
 def check_turns(table: pd.DataFrame, path: str | Path = "table of turns") -> pd.DataFrame:
     """The table with exactly the contract's columns, in order.
 
-    Raises a `TodflowError` that names the file, the column and the row when a column is missing, a value
-    has the wrong type, JSON does not parse, or the turns of a dialogue are not 0, 1, 2, ... in one block.
+    Raises a `TodflowError` that names the file, the column and the row when a column is missing, a
+    value has the wrong type, JSON does not parse, or the turns of a dialogue are not 0, 1, 2, ...
+    in one block.
     """
     for column in COLUMNS:
         if column not in table.columns:
@@ -78,13 +82,13 @@ def check_turns(table: pd.DataFrame, path: str | Path = "table of turns") -> pd.
                 good = False
             if not good:
                 raise TodflowError(
-                    f"{path}: column '{column}', row {row}: not a JSON {_NAMES[kind]}: {text[:60]!r}; "
-                    "prepare the corpus again"
+                    f"{path}: column '{column}', row {row}: {text[:60]!r} is not JSON of "
+                    f"{_NAMES[kind]}; prepare the corpus again"
                 )
     return table
 
 
-_NAMES = {int: "a whole number", str: "text", dict: "object", list: "list"}
+_NAMES = {int: "a whole number", str: "text", dict: "an object", list: "a list"}
 
 
 def _check_order(table: pd.DataFrame, path: str | Path) -> None:
@@ -100,7 +104,7 @@ def _check_order(table: pd.DataFrame, path: str | Path) -> None:
             current, expected = dialogue, 0
         if turn != expected:
             raise TodflowError(
-                f"{path}: row {row}: dialogue '{dialogue}' has turn {turn} where {expected} is due; "
-                "prepare the corpus again"
+                f"{path}: row {row}: dialogue '{dialogue}' has turn {turn} where {expected} is due"
+                "; prepare the corpus again"
             )
         expected += 1

@@ -1,8 +1,8 @@
 """Corpus BLEU of the NNDIAL scorer, which the dialogue literature uses.
 
-Whitespace tokens, n = 1..4 with equal weights, one reference per response, p_n = clipped/(count + e) + e,
-brevity penalty 1 if c > r, else exp(1 - r/c). Everything that the score needs of a response is ten counts,
-which add up over responses: resampling a corpus means adding other rows.
+Whitespace tokens, n = 1..4 with equal weights, one reference per response, p_n = clipped/(count +
+e) + e, brevity penalty 1 if c > r, else exp(1 - r/c). Everything that the score needs of a response
+is ten counts, which add up over responses: resampling a corpus means adding other rows.
 """
 
 from collections import Counter

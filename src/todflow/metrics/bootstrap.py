@@ -10,8 +10,9 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """Percentile interval of every figure (x100).
 
-    rows: (dialogues, columns), one `Tally.row` a dialogue. Each of the `samples` draws as many dialogues as
-    there are, with replacement, by a generator seeded with `seed`, and computes the figures of the whole.
+    rows: (dialogues, columns), one `Tally.row` a dialogue. Each of the `samples` draws as many
+    dialogues as there are, with replacement, by a generator seeded with `seed`, and computes the
+    figures of the whole.
     """
     generator = np.random.default_rng(seed)
     drawn = generator.integers(len(rows), size=(samples, len(rows)))

@@ -7,7 +7,8 @@ from todflow.metrics.spans import State
 
 @dataclass(frozen=True)
 class Turn:
-    """One system turn: belief state {domain: {slot: value}}, delexicalised response, act triples."""
+    """One system turn: belief state {domain: {slot: value}}, delexicalised response, act
+    triples."""
 
     state: State
     response: str

@@ -43,7 +43,8 @@ Constraints = dict[tuple[str, str], str]
 
 
 def clean_response(response: str, entities: Mapping[str, str]) -> str:
-    """The response between markers, with the entities that it still names replaced by placeholders."""
+    """The response between markers, with the entities that it still names replaced by
+    placeholders."""
     text = f"{START} {response.replace(f'{START} ', '').replace(f' {END}', '')} {END}"
     for value, slot in entities.items():
         text = replace_words(text, value, placeholder(slot))
@@ -56,8 +57,9 @@ def without_markers(response: str) -> str:
 
 
 def requests(responses: list[str]) -> set[str]:
-    """Names requested in a dialogue's cleaned responses: of every placeholder other than [value_name] the
-    part between the first and the second underscore ("poi" for [value_poi] and for [value_poi_type])."""
+    """Names requested in a dialogue's cleaned responses: of every placeholder other than
+    [value_name] the part between the first and the second underscore ("poi" for [value_poi] and for
+    [value_poi_type])."""
     return {
         word[1:-1].split("_")[1]
         for response in responses
@@ -122,7 +124,8 @@ def last_offer(dialogue: Dialogue) -> State | None:
 def tally(
     gold: Dialogue, predicted: Dialogue, entities: Mapping[str, str], variant: str = "galaxy"
 ) -> Tally:
-    """The counts of one dialogue. `variant` is "galaxy" or "labes"; the turn lists have equal lengths.
+    """The counts of one dialogue. `variant` is "galaxy" or "labes"; the turn lists have equal
+    lengths.
 
     A dialogue is in Match's denominator if the gold state of its last turn with a placeholder has a
     normalised value. A prediction without a placeholder is judged by its last state.
@@ -142,7 +145,7 @@ def tally(
         result.bleu_without_markers += bleu.counts(
             without_markers(hypothesis), without_markers(reference)
         )
-    result.joint_goal = sum(
+    result.joint_goal_accuracy = sum(
         left.state == right.state for left, right in zip(gold, predicted, strict=True)
     )
     return result

@@ -22,9 +22,9 @@ def requests(dialogue: Dialogue) -> set[str]:
 def tally(gold: Dialogue, predicted: Dialogue) -> Tally:
     """The counts of one dialogue; the turn lists have equal lengths.
 
-    Match: equal states of the last turn, over dialogues whose gold state is not empty then. SuccF1: sets of
-    requested names per dialogue. BLEU: on the responses as they are, without markers. Acts: triples
-    (domain, act, slot) per turn.
+    Match: equal states of the last turn, over dialogues whose gold state is not empty then. SuccF1:
+    sets of requested names per dialogue. BLEU: on the responses as they are, without markers. Acts:
+    triples (domain, act, slot) per turn.
     """
     result = Tally(turns=len(gold))
     if gold[-1].state:
@@ -35,7 +35,7 @@ def tally(gold: Dialogue, predicted: Dialogue) -> Tally:
     for left, right in pairs:
         result.bleu += bleu.counts(right.response, left.response)
     result.bleu_without_markers = result.bleu.copy()
-    result.joint_goal = sum(left.state == right.state for left, right in pairs)
+    result.joint_goal_accuracy = sum(left.state == right.state for left, right in pairs)
     acts = [overlap(set(left.acts), set(right.acts)) for left, right in pairs]
     result.acts = tuple(sum(column) for column in zip(*acts, strict=True))
     return result

@@ -1,4 +1,4 @@
-"""In-Car metrics of Sequicity: bags of state words, X_SLOT placeholders, and a more generous Match."""
+"""In-Car metrics of Sequicity: bags of state words, X_SLOT placeholders, a generous Match."""
 
 import re
 from collections.abc import Mapping
@@ -23,14 +23,13 @@ _REPLACED = {
 _INFORMABLE = {slot for slots in INFORMABLE.values() for slot in slots}
 # State words that name a slot and no value.
 _SLOT_WORDS = frozenset(
-    "address traffic poi poi_type distance weather temperature weather_attribute date time location event "
-    "agenda party room weekly_time forecast".split()
+    "address traffic poi poi_type distance weather temperature weather_attribute date time "
+    "location event agenda party room weekly_time forecast".split()
 )
-# Function words of fourteen languages (Snowball's lists), as far as they could soft-match an entity, since
-# Sequicity removes those of all languages, the Spanish "los" of Los Angeles among them. The last line has
-# the words of entities that nltk's stop words count in since it has a list for Hinglish.
-_STOP_WORDS = frozenset(
-    """
+# Sequicity drops nltk's stop words of all languages, the Spanish "los" of Los Angeles among them.
+# Here are those that could soft-match an entity: from Snowball's lists of fourteen languages, and
+# in the last line the words of entities that are in nltk's list for Hinglish.
+_STOP_WORDS = frozenset("""
     a ad ai aki al all am ama an and any as at att au aura avreste avresti be bli bu c ce chi ci col
     com con d da dan de den di din do down du e ed el ela ele eles em en end enn er era ert es ese
     est esta et fareste faresti fra ge ha hai ham hat he her hin ho hos hur i ihr ihre ihrem ihren
@@ -40,14 +39,13 @@ _STOP_WORDS = frozenset(
     stareste staresti sto su t ta tai te tem tengas the through ti tive to ton tu tue u ud um un und
     ut ve vi vil ville war we wo y yo
     certain go new two
-    """.split()
-)
+    """.split())
 _PLACEHOLDER = re.compile(r"\[value_(\w+)\]")
 
 
 @dataclass(frozen=True)
 class BagTurn:
-    """One turn in Sequicity's form: state words ("thursday ; cleveland") and a response with X_SLOT."""
+    """One turn in Sequicity's form: state words ("thursday ; cleveland"), response with X_SLOT."""
 
     state: str
     response: str
@@ -72,9 +70,9 @@ def clean_response(response: str, intent: str, entities: Mapping[str, str]) -> s
 def constraints(state: str, entities: Mapping[str, str]) -> set[str]:
     """The informable entities that the words of a state hint at.
 
-    A word finds the first entity, in alphabetical order, that is similar to it, and the entity's words then
-    find nothing more. Sequicity goes through the words in the order of a Python set, which changes from run
-    to run; here it is the order of the text.
+    A word finds the first entity, in alphabetical order, that is similar to it, and the entity's
+    words then find nothing more. Sequicity goes through the words in the order of a Python set,
+    which changes from run to run; here it is the order of the text.
     """
     words = state.split()
     if "EOS_Z1" in words:
@@ -93,7 +91,8 @@ def constraints(state: str, entities: Mapping[str, str]) -> set[str]:
 
 
 def requests(responses: list[str]) -> set[str]:
-    """Names requested in cleaned responses: the part of every X_SLOT before the first underscore."""
+    """Names requested in cleaned responses: the part of every X_SLOT before the first
+    underscore."""
     names = {
         word.split("_")[0]
         for response in responses
@@ -106,10 +105,12 @@ def requests(responses: list[str]) -> set[str]:
 def tally(
     gold: list[BagTurn], predicted: list[BagTurn], intent: str, entities: Mapping[str, str]
 ) -> Tally:
-    """The counts of one dialogue; `entities` is Sequicity's map where its own figures are to be had.
+    """The counts of one dialogue; `entities` is Sequicity's map where its own figures are to be
+    had.
 
-    Match compares the states of the last turns whose cleaned responses have a placeholder, on either side
-    the last turn's state where that yields nothing; dialogues without gold constraints are not counted.
+    Match compares the states of the last turns whose cleaned responses have a placeholder, on
+    either side the last turn's state where that yields nothing; dialogues without gold constraints
+    are not counted.
     """
     result = Tally(turns=len(gold))
     wanted = [clean_response(turn.response, intent, entities) for turn in gold]
@@ -124,18 +125,14 @@ def tally(
         result.bleu_without_markers += bleu.counts(
             without_markers(hypothesis), without_markers(reference)
         )
-    result.joint_goal = sum(
+    result.joint_goal_accuracy = sum(
         constraints(left.state, entities) == constraints(right.state, entities)
         for left, right in zip(gold, predicted, strict=True)
     )
     return result
 
 
-def _decisive(
-    dialogue: list[BagTurn], cleaned: list[str], entities: Mapping[str, str]
-) -> set[str]:
-    offers = [
-        turn for turn, text in zip(dialogue, cleaned, strict=True) if "SLOT" in text
-    ]
+def _decisive(dialogue: list[BagTurn], cleaned: list[str], entities: Mapping[str, str]) -> set[str]:
+    offers = [turn for turn, text in zip(dialogue, cleaned, strict=True) if "SLOT" in text]
     found = constraints(offers[-1].state, entities) if offers else set()
     return found or constraints(dialogue[-1].state, entities)

@@ -9,12 +9,13 @@ _BRACKET = re.compile(r"\[([^\]\s]+)\]$")
 
 
 def parse_state(span: str, slots: Mapping[str, Collection[str]]) -> State:
-    """"[hotel] area north type guest house" -> {"hotel": {"area": "north", "type": "guest house"}}.
+    """The state that a span spells: [hotel] area north -> {"hotel": {"area": "north"}}.
 
-    `slots` has the slot names of every domain. A bracketed word opens a domain (an unknown one takes
-    nothing in), a slot name of that domain opens a slot, all other words up to the next slot name or
-    bracket are its value. Words before the first domain or slot are ignored, a repeated slot overwrites,
-    a slot without a value is none. A value that contains a slot name of its domain is cut there.
+    `slots` has the slot names of every domain. A bracketed word opens a domain (an unknown one
+    takes nothing in), a slot name of that domain opens a slot, all other words up to the next slot
+    name or bracket are its value. Words before the first domain or slot are ignored, a repeated
+    slot overwrites, a slot without a value is none. A value that contains a slot name of its domain
+    is cut there.
     """
     state: State = {}
     domain, slot = "", ""
@@ -32,10 +33,10 @@ def parse_state(span: str, slots: Mapping[str, Collection[str]]) -> State:
 
 
 def parse_acts(span: str, domains: Collection[str]) -> set[tuple[str, str, str]]:
-    """"[hotel] [inform] area [request] price" -> {(hotel, inform, area), (hotel, request, price)}.
+    """The triples that a span spells: [hotel] [inform] area -> {("hotel", "inform", "area")}.
 
-    A bracketed word is a domain if it is one of `domains`, else an act. An act without slots gives one
-    triple with an empty slot. Words before the first act of a domain are ignored.
+    A bracketed word is a domain if it is one of `domains`, else an act. An act without slots gives
+    one triple with an empty slot. Words before the first act of a domain are ignored.
     """
     triples, bare = set(), set()
     domain, act = "", ""

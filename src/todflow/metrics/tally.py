@@ -16,7 +16,7 @@ class Tally:
     requests: tuple[int, int, int] = (0, 0, 0)  # true positives, false positives, false negatives
     bleu: np.ndarray = field(default_factory=lambda: np.zeros(bleu.WIDTH))
     bleu_without_markers: np.ndarray = field(default_factory=lambda: np.zeros(bleu.WIDTH))
-    joint_goal: int = 0
+    joint_goal_accuracy: int = 0
     turns: int = 0
     acts: tuple[int, int, int] = (0, 0, 0)
 
@@ -24,7 +24,7 @@ class Tally:
         """All counts in one row of numbers, which `figures` takes apart."""
         return np.concatenate(
             [
-                (self.match, self.match_counted, self.joint_goal, self.turns),
+                (self.match, self.match_counted, self.joint_goal_accuracy, self.turns),
                 self.requests,
                 self.acts,
                 self.bleu,
@@ -39,7 +39,7 @@ def overlap(gold: set, predicted: set) -> tuple[int, int, int]:
 
 
 def f1(hits: np.ndarray) -> np.ndarray:
-    """F1 in 0..1 of (..., 3) true positives, false positives, false negatives, as LABES computes it."""
+    """F1 in 0..1 of (..., 3) true positives, false positives, false negatives, LABES' way."""
     hit, extra, missed = (hits[..., column] for column in range(3))
     precision, recall = hit / (hit + extra + 1e-8), hit / (hit + missed + 1e-8)
     return 2 * precision * recall / (precision + recall + 1e-8)
@@ -58,6 +58,6 @@ def figures(totals: np.ndarray, epsilon: float = 1e-7) -> dict[str, np.ndarray]:
         "bleu_without_markers": bleu.score(totals[..., 10 + bleu.WIDTH :], epsilon),
     }
     result["combined"] = (result["match"] + result["succ_f1"]) / 2 + result["bleu"]
-    result["joint_goal"] = joint / np.maximum(turns, 1)
+    result["joint_goal_accuracy"] = joint / np.maximum(turns, 1)
     result["act_f1"] = f1(totals[..., 7:10])
     return {name: 100 * value for name, value in result.items()}

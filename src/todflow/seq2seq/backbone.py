@@ -121,7 +121,8 @@ def _pretrained(
 @torch.no_grad()
 def _mean_rows(model: PreTrainedModel, ids: list[int]) -> None:
     """Start the new tokens at the mean embedding: a plain choice without random draws."""
-    tables = {id(m.weight): m.weight for m in (model.get_input_embeddings(), model.lm_head)}
+    layers = model.get_input_embeddings(), model.get_output_embeddings()
+    tables = {id(layer.weight): layer.weight for layer in layers}
     for weight in tables.values():
         old = torch.ones(len(weight), dtype=torch.bool)
         old[ids] = False

@@ -17,14 +17,14 @@ class Example(NamedTuple):
 
 
 def epoch_batches(
-    lengths: list[tuple[int, int]], turns: int, tokens: int | None, seed: int, epoch: int
+    lengths: list[tuple[int, int]], turns: int, tokens: int, seed: int, epoch: int
 ) -> list[list[int]]:
     """The batches of one epoch, as indices into `lengths` (source and target length of each turn).
 
     Turns are shuffled, sorted by length within pools of 50 batches' worth, and cut into batches of
-    at most `turns` turns and at most `tokens` padded tokens (None: no such limit); then the batches
-    are shuffled. The order comes from (seed, epoch) alone, so a resumed run sees the same. A single
-    turn that is longer than `tokens` is a batch by itself.
+    at most `turns` turns and at most `tokens` padded tokens; then the batches are shuffled. The
+    order comes from (seed, epoch) alone, so a resumed run sees the same. A single turn that is
+    longer than `tokens` is a batch by itself.
     """
     generator = random.Random(f"{seed}/{epoch}")
     order = list(range(len(lengths)))
@@ -36,8 +36,8 @@ def epoch_batches(
         longest = (0, 0)
         for index in pool:
             grown = tuple(map(max, longest, lengths[index]))
-            full = len(batch) == turns
-            if batch and (full or (tokens and sum(grown) * (len(batch) + 1) > tokens)):
+            full = len(batch) == turns or sum(grown) * (len(batch) + 1) > tokens
+            if batch and full:
                 batches.append(batch)
                 batch, grown = [], lengths[index]
             batch.append(index)
@@ -64,3 +64,10 @@ def sources(rows: list[list[int]], padding: int, device: torch.device) -> dict[s
     """`input_ids` and `attention_mask` of the rows."""
     mask = pad([[1] * len(row) for row in rows], 0, device)
     return {"input_ids": pad(rows, padding, device), "attention_mask": mask}
+
+
+def decoder_inputs(labels: torch.Tensor, start: int, padding: int) -> torch.Tensor:
+    """What the decoder reads to write `labels`: the start token, then all labels but the last."""
+    shifted = torch.full_like(labels, start)
+    shifted[:, 1:] = labels[:, :-1]
+    return shifted.masked_fill(shifted == IGNORED, padding)

@@ -19,7 +19,10 @@ from todflow.progress import Progress
 from todflow.seq2seq import backbone, batches
 from todflow.seq2seq.decode import greedy
 from todflow.seq2seq.sequences import Segments, Turn, context_text, parse_target, previous, turns
+from todflow.seq2seq.settings import require
 from todflow.seq2seq.tokenizer import decode, encode_inputs
+
+SETTINGS = ("context", "max_new_tokens", "batch_size", "device", "threads")
 
 Writer = Callable[[list[str]], list[str]]
 
@@ -29,24 +32,25 @@ def writer(
     tokenizer: PreTrainedTokenizerBase,
     max_new_tokens: int,
     batch_size: int,
-    report: Callable[[int], None] = lambda count: None,
+    progress: Progress,
 ) -> Writer:
     """A function from contexts (without PREFIX) to decoded texts with markers, greedy, in order.
 
-    `report` hears after each batch how many contexts of this call are done.
+    `progress` counts contexts over all calls.
     """
     device = next(model.parameters()).device
+    done = 0
 
     def write(contexts: list[str]) -> list[str]:
+        nonlocal done
         sources = encode_inputs(tokenizer, contexts, model.config.todflow["max_source"])
         texts = [""] * len(contexts)
-        done = 0
         for batch in batches.by_length(sources, batch_size):
             inputs = batches.sources([sources[i] for i in batch], tokenizer.pad_token_id, device)
             for index, ids in zip(batch, greedy(model, **inputs, max_new_tokens=max_new_tokens)):
                 texts[index] = decode(tokenizer, ids)
             done += len(batch)
-            report(done)
+            progress.update(done)
         return texts
 
     return write
@@ -107,24 +111,13 @@ def predictions(rows: list[Turn], texts: list[str]) -> pd.DataFrame:
 def main(args: argparse.Namespace) -> None:
     """Load the model, write all turns, save the table."""
     config = args.config
+    require(config, SETTINGS)
     device = backbone.prepare(config["device"], config["threads"])
     rows = turns(read_turns(args.turns))
     model, tokenizer = backbone.load(args.model, device)
     progress = Progress(f"generate ({config['context']} context)", len(rows), "turns")
-    done = 0
-
-    def report(count: int) -> None:
-        progress.update(done + count)
-
-    write = writer(model, tokenizer, config["max_new_tokens"], config["batch_size"], report)
-
-    def counted(contexts: list[str]) -> list[str]:
-        nonlocal done
-        texts = write(contexts)
-        done += len(contexts)
-        return texts
-
-    texts = predict(rows, counted, config["context"], model.config.todflow["acts"])
+    write = writer(model, tokenizer, config["max_new_tokens"], config["batch_size"], progress)
+    texts = predict(rows, write, config["context"], model.config.todflow["acts"])
     progress.close()
     write_table(args.out, predictions(rows, texts))
 

@@ -18,7 +18,11 @@ from todflow.files import atomic, sha256
 
 def digest(config: dict, inputs: list[Path]) -> str:
     """What a saved state must agree with: the settings, the input files' bytes, torch's version."""
-    facts = {"config": config, "inputs": [sha256(path) for path in inputs], "torch": torch.__version__}
+    facts = {
+        "config": config,
+        "inputs": [sha256(path) for path in inputs],
+        "torch": torch.__version__,
+    }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

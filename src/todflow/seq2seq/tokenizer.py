@@ -112,7 +112,7 @@ def encode_inputs(
 def encode_targets(
     tokenizer: PreTrainedTokenizerBase, texts: list[str], limit: int
 ) -> list[list[int]]:
-    """Ids of each text and the end; cut on the right to `limit` ids, since no more are generated."""
+    """Ids of each text and the end, cut to `limit` ids since no more are ever generated."""
     bodies = tokenizer(texts, add_special_tokens=False)["input_ids"]
     return [[*body, tokenizer.eos_token_id][:limit] for body in bodies]
 

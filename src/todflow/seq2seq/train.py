@@ -8,8 +8,6 @@ kept, and training ends when it has not risen for `patience` evaluations.
 import argparse
 import logging
 import math
-from bisect import bisect_right
-from itertools import accumulate
 from pathlib import Path
 
 import pandas as pd
@@ -24,11 +22,21 @@ from todflow.progress import Progress
 from todflow.seq2seq import backbone, batches
 from todflow.seq2seq.batches import Example
 from todflow.seq2seq.generate import predict, predictions, writer
+from todflow.seq2seq.plan import Plan
 from todflow.seq2seq.sequences import Turn, context_text, previous, target_text, turns
+from todflow.seq2seq.settings import require
 from todflow.seq2seq.state import State, Stop, digest
 from todflow.seq2seq.tokenizer import encode_inputs, encode_targets
-from todflow.seq2seq.validate import scorer
+from todflow.seq2seq.validate import Scorer, scorer
 
+SETTINGS = tuple(
+    """
+    backbone seed device threads precision max_source_tokens max_new_tokens epochs batch_turns
+    batch_tokens learning_rate schedule warmup_steps weight_decay gradient_clip evaluate_from
+    evaluate_every patience valid_dialogues valid_context valid_batch_turns average
+    checkpoint_steps evaluator
+    """.split()
+)
 log = logging.getLogger(__name__)
 
 
@@ -64,73 +72,42 @@ def token_loss(
     device = next(model.parameters()).device
     inputs = batches.sources([example.source for example in batch], padding, device)
     labels = batches.pad([example.target for example in batch], batches.IGNORED, device)
+    read = batches.decoder_inputs(labels, model.config.decoder_start_token_id, padding)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16"):
         # Padding is on the right, so a causal decoder needs no mask for it.
-        logits = model(**inputs, decoder_input_ids=model._shift_right(labels)).logits
+        logits = model(**inputs, decoder_input_ids=read).logits
     loss = torch.nn.functional.cross_entropy(
-        logits.float().flatten(0, 1), labels.flatten(), ignore_index=batches.IGNORED, reduction="sum"
+        logits.float().flatten(0, 1),
+        labels.flatten(),
+        ignore_index=batches.IGNORED,
+        reduction="sum",
     )
     return loss, sum(len(example.target) for example in batch)
-
-
-class Plan:
-    """Which batch and which learning rate belong to which update."""
-
-    def __init__(self, config: dict, data: list[Example]):
-        self.config = config
-        self.lengths = [(len(example.source), len(example.target)) for example in data]
-        self.sizes = [len(self._batches(epoch)) for epoch in range(config["epochs"])]
-        self.starts = [0, *accumulate(self.sizes)]
-        self.total = self.starts[-1]
-        self._cached: tuple[int, list[list[int]]] = (-1, [])
-
-    def _batches(self, epoch: int) -> list[list[int]]:
-        config = self.config
-        return batches.epoch_batches(
-            self.lengths, config["batch_turns"], config["batch_tokens"], config["seed"], epoch
-        )
-
-    def batch(self, step: int) -> list[int]:
-        """Indices of the examples of update `step` (0-based)."""
-        epoch = bisect_right(self.starts, step) - 1
-        if self._cached[0] != epoch:
-            self._cached = (epoch, self._batches(epoch))
-        return self._cached[1][step - self.starts[epoch]]
-
-    def evaluated_epoch(self, step: int) -> int | None:
-        """The number of finished epochs if an evaluation is due after `step` updates."""
-        if step == 0 or step not in self.starts:
-            return None
-        epoch = self.starts.index(step)
-        first, every = self.config["evaluate_from"], self.config["evaluate_every"]
-        due = epoch >= first and (epoch - first) % every == 0
-        return epoch if due or step == self.total else None
-
-    def rate(self, step: int) -> float:
-        """The learning rate of update `step`: linear warm-up, then constant or linear to zero."""
-        config = self.config
-        warm = config["warmup_steps"]
-        if step < warm:
-            return config["learning_rate"] * (step + 1) / warm
-        if config["schedule"] == "constant":
-            return config["learning_rate"]
-        return config["learning_rate"] * (self.total - step) / max(self.total - warm, 1)
 
 
 class Trainer:
     """A model in training, and everything that a resumed run needs to go on exactly."""
 
-    def __init__(self, config, model, tokenizer, train_rows, valid_table, score, state, stop):
+    def __init__(
+        self,
+        config: dict,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        train_rows: list[Turn],
+        valid_rows: list[Turn],
+        score: Scorer,
+        state: State,
+        stop: Stop,
+    ):
         self.config, self.model, self.tokenizer = config, model, tokenizer
         self.score, self.state, self.stop = score, state, stop
         facts = model.config.todflow
         self.acts = facts["acts"]
         limits = facts["max_source"], facts["max_target"]
         self.train = examples(train_rows, tokenizer, self.acts, *limits)
-        self.valid_table = _first_dialogues(valid_table, config["valid_dialogues"])
-        self.valid_rows = turns(self.valid_table)
+        self.valid_rows = valid_rows
         self.valid = examples(self.valid_rows, tokenizer, self.acts, *limits)
-        self.plan = Plan(config, self.train)
+        self.plan = Plan(config, [(len(a.source), len(a.target)) for a in self.train])
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=config["learning_rate"],
@@ -138,7 +115,10 @@ class Trainer:
             fused=True,
         )
         self.step = 0
-        self.record = {"curve": [], "kept": [], "stale": 0, "evaluated": 0, "loss": 0.0, "tokens": 0}
+        # kept: [score, step] of the best evaluations; stale: evaluations since the best one;
+        # loss and tokens: sums over the updates since the last evaluation.
+        self.record = {"curve": [], "kept": [], "stale": 0, "evaluated": 0}
+        self.record |= {"loss": 0.0, "tokens": 0}
         self._resume()
 
     def _resume(self) -> None:
@@ -240,11 +220,11 @@ class Trainer:
         """The evaluator's scores of greedy output on the validation dialogues."""
         self.model.eval()
         config = self.config
-        write = writer(
-            self.model, self.tokenizer, config["max_new_tokens"], config["valid_batch_turns"]
-        )
+        progress = Progress("sft: validation", len(self.valid_rows), "turns")
+        limits = config["max_new_tokens"], config["valid_batch_turns"]
+        write = writer(self.model, self.tokenizer, *limits, progress)
         texts = predict(self.valid_rows, write, config["valid_context"], self.acts)
-        return self.score(self.valid_table, predictions(self.valid_rows, texts))
+        return self.score(predictions(self.valid_rows, texts))
 
     @torch.inference_mode()
     def valid_loss(self) -> float:
@@ -276,6 +256,11 @@ class Trainer:
         self.model.config.todflow["checkpoint"] = chosen
 
 
+def _has_bf16() -> bool:
+    found = torch.cpu.get_capabilities()
+    return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
+
+
 def _rank(kept: list) -> tuple[float, int]:
     return -kept[0], kept[1]
 
@@ -295,15 +280,18 @@ def curve_text(rows: list[dict]) -> str:
 def main(args: argparse.Namespace) -> None:
     """Train, select, save."""
     config = args.config
+    require(config, SETTINGS)
     device = backbone.prepare(config["device"], config["threads"])
+    if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
+        log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
     inputs = [args.train, args.valid, *([args.entities] if args.entities else [])]
     state = State(args.state, digest(config, inputs))
     stop = Stop()
     train_rows = turns(read_turns(args.train))
-    valid_table = read_turns(args.valid)
+    valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])
     if not train_rows or valid_table.empty:
         raise TodflowError(f"{args.train} or {args.valid} has no turns; prepare the corpus again")
-    score = scorer(config["evaluator"], args.entities)
+    score = scorer(config["evaluator"], valid_table, args.entities)
     with state.locked():
         model, tokenizer = backbone.build(
             config["backbone"],
@@ -313,7 +301,14 @@ def main(args: argparse.Namespace) -> None:
             config["max_new_tokens"],
         )
         trainer = Trainer(
-            config, model.to(device), tokenizer, train_rows, valid_table, score, state, stop
+            config,
+            model.to(device),
+            tokenizer,
+            train_rows,
+            turns(valid_table),
+            score,
+            state,
+            stop,
         )
         trainer.fit()
         trainer.finish()

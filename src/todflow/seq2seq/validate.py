@@ -1,47 +1,42 @@
-"""Scores of a validation split while training, with the evaluators of `todflow.metrics`."""
+"""Scores of a validation split while training, with the evaluators of `todflow.score`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from todflow.corpora.incar import INFORMABLE
 from todflow.errors import TodflowError
 from todflow.files import read_json
-from todflow.metrics import incar
-from todflow.metrics.dialogues import Dialogue, Turn
-from todflow.metrics.spans import parse_state
 from todflow.metrics.tally import figures
+from todflow.predictions import Answer
+from todflow.score import EVALUATORS, gold_dialogues, intents, predicted_dialogues, slots_of
+from todflow.score import tallies
 
-Scorer = Callable[[pd.DataFrame, pd.DataFrame], dict[str, float]]
+Scorer = Callable[[pd.DataFrame], dict[str, float]]
 SHOWN = ("match", "succ_f1", "bleu", "combined")
 
 
-def scorer(evaluator: str, entities: Path | None) -> Scorer:
-    """A function from a corpus table and its predictions table (same rows) to SHOWN, x100.
+def scorer(evaluator: str, table: pd.DataFrame, entities: Path | None) -> Scorer:
+    """A function from predictions for `table` (same rows) to SHOWN, x100.
 
-    `evaluator` is incar-galaxy or incar-labes; both need the entity map.
+    `entities` is the file with In-Car's entity map, which its evaluators need.
     """
-    variant = evaluator.removeprefix("incar-")
-    if variant not in incar.SAME:
-        raise TodflowError(f"evaluator: {evaluator} is unknown; use incar-galaxy or incar-labes")
-    if entities is None:
-        raise TodflowError(f"evaluator {evaluator} needs an entity map; give --entities")
-    names = read_json(entities)
+    if evaluator not in EVALUATORS:
+        known = ", ".join(EVALUATORS)
+        raise TodflowError(f"config: 'evaluator': {evaluator!r} is none of {known}")
+    if evaluator != "selfplay" and entities is None:
+        raise TodflowError(f"--entities: {evaluator} needs the entity map of In-Car's preparation")
+    names: Mapping[str, str] = read_json(entities) if entities else {}
+    slots, domains = slots_of(evaluator, table), intents(table)
+    gold = gold_dialogues(table, slots)
 
-    def score(table: pd.DataFrame, predictions: pd.DataFrame) -> dict[str, float]:
-        gold = _dialogues(table, "response_delex")
-        made = _dialogues(predictions, "response")
-        rows = [incar.tally(gold[name], made[name], names, variant).row() for name in gold]
-        found = figures(np.sum(rows, axis=0), incar.EPSILON[variant])
+    def score(predictions: pd.DataFrame) -> dict[str, float]:
+        answers: dict[str, list[Answer]] = {name: [] for name in gold}
+        for row in predictions.itertuples(index=False):
+            answers[row.dialogue_id].append(Answer(row.state_span, row.act_span, row.response))
+        made = predicted_dialogues(answers, gold, slots, domains, Path("validation output"))
+        rows = tallies(evaluator, gold, made, domains, names)
+        found = figures(rows.sum(axis=0), EVALUATORS[evaluator])
         return {name: float(found[name]) for name in SHOWN}
 
     return score
-
-
-def _dialogues(table: pd.DataFrame, response: str) -> dict[str, Dialogue]:
-    found: dict[str, Dialogue] = {}
-    for name, span, text in zip(table["dialogue_id"], table["state_span"], table[response]):
-        found.setdefault(name, []).append(Turn(parse_state(span, INFORMABLE), text))
-    return found

@@ -11,7 +11,15 @@ from pathlib import Path
 
 from todflow.errors import TodflowError
 
-SCORES = ("match", "succ_f1", "bleu", "bleu_without_markers", "combined", "joint_goal_accuracy", "act_f1")
+SCORES = (
+    "match",
+    "succ_f1",
+    "bleu",
+    "bleu_without_markers",
+    "combined",
+    "joint_goal_accuracy",
+    "act_f1",
+)
 SIMULATED = (
     "turns",
     "inform_precision",
@@ -35,7 +43,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured value (None: undefined), its 95 % interval (None: not given), and how many it averages."""
+    """A value (None: undefined), its 95 % interval (None: not given), and how many it averages."""
 
     value: float | None
     low: float | None
@@ -45,7 +53,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Score:
-    """One test of one trained model: results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json."""
+    """A tested model: results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json."""
 
     path: str
     dataset: str
@@ -58,7 +66,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One simulated system: results/simulate/{system}/{setting}/metrics.json; `seed` where it is given."""
+    """One simulated system: results/simulate/{system}/{setting}/metrics.json; `seed` if given."""
 
     path: str
     system: str
@@ -80,20 +88,23 @@ def read_score(path: str | Path) -> Score:
         )
     intervals = file.mapping(file.data, "ci", "")
     counts = {
-        name: file.count(file.data, name, "") for name in ("n_dialogues", "n_turns", "match_denominator")
+        name: file.count(file.data, name, "")
+        for name in ("n_dialogues", "n_turns", "match_denominator")
     }
     figures = {}
     for metric in SCORES:
         value = file.number(file.data, metric, "", optional=metric == "act_f1")
         interval = intervals.get(metric)
-        low, high = file.interval(interval, f"ci.{metric}") if interval is not None else (None, None)
+        low, high = (
+            file.interval(interval, f"ci.{metric}") if interval is not None else (None, None)
+        )
         figures[metric] = Figure(value, low, high, counts[UNITS.get(metric, "n_dialogues")])
     evaluator = file.text(file.data, "evaluator")
     return Score(file.path, parts[0], parts[1], int(seed), context, evaluator, figures)
 
 
 def read_simulation(path: str | Path) -> Simulation:
-    """Read a simulation's metrics file, whose folders must be its system and setting. Raises TodflowError."""
+    """Read a metrics file, whose folders must be its system and setting. Raises TodflowError."""
     file = _File(path)
     system, setting = file.text(file.data, "system"), file.text(file.data, "setting")
     if Path(path).parts[-3:-1] != (system, setting):
@@ -128,7 +139,9 @@ class _File:
             self.fail("file", "isn't a JSON object")
 
     def fail(self, field: str, problem: str):
-        raise TodflowError(f"{self.path}: {field} {problem}; delete the file and run its stage again")
+        raise TodflowError(
+            f"{self.path}: {field} {problem}; delete the file and run its stage again"
+        )
 
     def _get(self, entry: dict, key: str, prefix: str):
         if key not in entry:

@@ -1,8 +1,8 @@
 """results/table1.svg: what can be compared, what stands in, and what wasn't run.
 
-Drawn from the tidy table alone. Three panels, top to bottom: the simulated dialogues, published beside
-reproduced, with turns on an axis of their own; the supervised scores, labelled as stand-ins where they
-are; the list of rows that weren't run.
+Drawn from the tidy table alone. Three panels, top to bottom: the simulated dialogues, published
+beside reproduced, with turns on an axis of their own; the supervised scores, labelled as stand-ins
+where they are; the list of rows that weren't run.
 """
 
 import textwrap
@@ -11,6 +11,7 @@ import matplotlib
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from todflow.tables.published import Published
 from todflow.tables.table1 import SHORT
@@ -18,7 +19,10 @@ from todflow.tables.svg import OTHER, OURS, PUBLISHED, STAND_IN, STYLE
 
 WIDTH = 9.2  # inches; about 880 pixels in a browser
 LINE = 0.27  # inches for one line of a panel
-LEFT, RIGHT = 0.13, 0.6  # the axes' edges, as shares of the width; the figures stand as numbers to the right
+LEFT, RIGHT = (
+    0.13,
+    0.6,
+)  # the axes' edges, as shares of the width; the figures stand as numbers to the right
 SHARES = ["inform_precision", "inform_recall", "inform_f1", "book", "success", "complete"]
 SCORES = ["match", "succ_f1", "bleu", "combined"]
 MARKERS = ["o", "s", "^", "v"]
@@ -38,7 +42,7 @@ def draw(table: pd.DataFrame, published: Published) -> Figure:
 
 
 def _not_run(table: pd.DataFrame, published: Published) -> list[str]:
-    """`system (dataset, dataset)` for every row without any measured figure, in the table's order."""
+    """`system (dataset, dataset)` for every row without a measured figure, in the table's order."""
     places: dict[str, list[str]] = {}
     for (system, dataset), rows in table.groupby(["system", "dataset"], sort=False):
         if set(rows["status"]) == {"not_run"}:
@@ -54,7 +58,9 @@ class _Picture:
     ):
         self.published = published
         self.printed = {
-            row["metric"]: row["published"] for row in simulated.to_dict("records") if row["published"]
+            row["metric"]: row["published"]
+            for row in simulated.to_dict("records")
+            if row["published"]
         }
         simulated = simulated[simulated["reproduced"] != ""]
         systems = list(dict.fromkeys(simulated["system"]))
@@ -105,20 +111,24 @@ class _Picture:
 
     # -- panels
 
-    def _simulations(self, table: pd.DataFrame, systems: list[str], top: float, heights: dict) -> None:
-        counts = dict.fromkeys(table[table["metric"] == "turns"]["n"])
-        size = " and ".join(f"{int(count):,}" for count in counts)
-        self._heading(
-            top,
-            "Simulated dialogues: published and reproduced",
-            f"HDC against ConvLab's agenda user, semantic level, {size} dialogues. Bars: 95 % intervals.",
-        )
+    def _simulations(
+        self, table: pd.DataFrame, systems: list[str], top: float, heights: dict
+    ) -> None:
         series = [("published", "Paper", PUBLISHED, "D")]
         for number, system in enumerate(systems):
             rows = table[table["system"] == system]
             paired, stand_in = (rows["published"] != "").any(), "stand_in" in set(rows["status"])
             color = OURS if paired else STAND_IN if stand_in else OTHER
             series.append((system, _label(system, paired, stand_in), color, MARKERS[number % 4]))
+        paired = any(color == OURS for _, _, color, _ in series)
+        counts = dict.fromkeys(table[table["metric"] == "turns"]["n"])
+        size = " and ".join(f"{int(count):,}" for count in counts)
+        self._heading(
+            top,
+            f"Simulated dialogues: published and {'reproduced' if paired else 'a short run'}",
+            f"HDC against ConvLab's agenda user, semantic level, {size} dialogues."
+            " Bars: 95 % intervals.",
+        )
         spots = [0.635 + 0.12 * place for place in range(len(series))]
         for (_, label, color, marker), x in zip(series, spots, strict=True):
             self._key(x, top - 0.64, label, color, marker)
@@ -129,6 +139,7 @@ class _Picture:
         axes.set_xlabel("%", labelpad=1)
         axes = self._axes(top - heights["shares"] - 0.1, body / len(SHARES))
         self._rows(axes, table, ["turns"], series, spots)
+        axes.locator_params(axis="x", nbins=7)
         axes.set_xlabel("turns of both sides (fewer is better)", labelpad=1)
 
     def _key(self, x: float, y: float, label: str, color: str, marker: str) -> None:
@@ -136,7 +147,7 @@ class _Picture:
         lines = label.split("\n")
         for place, line in enumerate(reversed(lines)):
             self._text(x + 0.016, y + 0.15 * place, line, color=color, size=8.5, weight="bold")
-        handle = matplotlib.lines.Line2D(
+        handle = Line2D(
             [x + 0.006],
             [(y + 0.045) / self.height],
             marker=marker,
@@ -154,7 +165,9 @@ class _Picture:
         cells = {(row["system"], row["metric"]): row for row in table.to_dict("records")}
         share = 0.62 / len(series)
         for band, metric in enumerate(metrics):
-            axes.axhspan(band - 0.46, band + 0.46, color="#f5f7fa" if band % 2 == 0 else "white", lw=0)
+            axes.axhspan(
+                band - 0.46, band + 0.46, color="#f5f7fa" if band % 2 == 0 else "white", lw=0
+            )
             for place, (name, _, color, marker) in enumerate(series):
                 cell = cells.get((name, metric))
                 text = self.printed.get(metric, "") if name == "published" else ""
@@ -172,12 +185,21 @@ class _Picture:
         kinds = set(table["status"])
         self._heading(
             top,
-            "Supervised fine-tuning: stand-ins" if kinds == {"stand_in"} else "Supervised fine-tuning",
-            "Grey: stand-in (a made corpus or a model trained from scratch), comparable with no published figure."
-            if "stand_in" in kinds
-            else "The paper prints no figure for supervised fine-tuning alone on this corpus.",
+            (
+                "Supervised fine-tuning: stand-ins"
+                if kinds == {"stand_in"}
+                else "Supervised fine-tuning"
+            ),
+            (
+                "Grey: stand-in (a made corpus or a model trained from scratch),"
+                " comparable with no published figure."
+                if "stand_in" in kinds
+                else "The paper prints no figure for supervised fine-tuning alone on this corpus."
+            ),
         )
-        cells = {(row["system"], row["dataset"], row["metric"]): row for row in table.to_dict("records")}
+        cells = {
+            (row["system"], row["dataset"], row["metric"]): row for row in table.to_dict("records")
+        }
         axes = self._axes(top - 0.55, height - 1.05, right=0.485)
         middles = []
         for block, metric in enumerate(SCORES):

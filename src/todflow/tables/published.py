@@ -22,7 +22,10 @@ FIGURE = re.compile(r"\d{1,3}(\.\d+)?")
 
 @dataclass(frozen=True)
 class System:
-    """One row of a printed table. `figures[dataset][metric]` is the text as printed, or a key of NO_FIGURE."""
+    """One row of a printed table.
+
+    `figures[dataset][metric]` is the text as printed, or a key of NO_FIGURE.
+    """
 
     name: str
     section: str
@@ -35,7 +38,7 @@ class System:
 
 @dataclass(frozen=True)
 class Printed:
-    """One printed table or figure; `dialogues` is the number behind each figure, where it is stated."""
+    """One printed table or figure; `dialogues` is the number behind it, where it is stated."""
 
     paper: str
     source: str
@@ -46,7 +49,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Where the simulation `origin` ("system/setting") belongs: a paper's row, or one of our `own`."""
+    """Where the simulation `origin` ("system/setting") belongs: a paper's row or our `own`."""
 
     origin: str
     paper: str
@@ -59,7 +62,7 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Published:
-    """The whole of published.yaml. `misprints[paper, system, dataset, metric]` is the note on a figure."""
+    """All of published.yaml. `misprints[paper, system, dataset, metric]` is a figure's note."""
 
     papers: dict[str, str]
     datasets: dict[str, str]
@@ -118,6 +121,8 @@ class _Reader:
             for metric in metrics:
                 self._known("metrics", metric, f"{place}.columns.{dataset}")
         dialogues = raw.get("dialogues")
+        if dialogues is not None and not dialogues.isdecimal():
+            self._fail(f"{place}.dialogues", f"'{dialogues}' isn't a count")
         return Printed(
             paper=self._known("papers", self._key(raw, "paper", place), f"{place}.paper"),
             source=self._key(raw, "source", place),
@@ -142,7 +147,9 @@ class _Reader:
         for dataset, row in figures.items():
             metrics = columns[dataset]
             if len(row) != len(metrics):
-                self._fail(f"{place}.figures.{dataset}", f"has {len(row)} figures, not {len(metrics)}")
+                self._fail(
+                    f"{place}.figures.{dataset}", f"has {len(row)} figures, not {len(metrics)}"
+                )
             for text in row:
                 if text not in NO_FIGURE and not FIGURE.fullmatch(text):
                     self._fail(f"{place}.figures.{dataset}", f"'{text}' isn't a printed figure")
@@ -173,7 +180,9 @@ class _Reader:
         notes = {}
         for number, raw in enumerate(self._key(self.raw, "misprints", "top level")):
             place = f"misprints[{number}]"
-            cell = tuple(self._key(raw, key, place) for key in ("paper", "system", "dataset", "metric"))
+            cell = tuple(
+                self._key(raw, key, place) for key in ("paper", "system", "dataset", "metric")
+            )
             if cell not in cells:
                 self._fail(place, f"there is no cell {' / '.join(cell)}")
             notes[cell] = self._key(raw, "note", place)
@@ -183,12 +192,15 @@ class _Reader:
         metrics = self._key(raw, "metrics", place)
         for metric in metrics:
             self._known("metrics", metric, f"{place}.metrics")
+        own = self._key(raw, "own", place)
+        if own not in ("yes", "no"):
+            self._fail(f"{place}.own", f"'{own}' is neither yes nor no")
         return Simulated(
             origin=self._key(raw, "from", place),
             paper=self._known("papers", self._key(raw, "paper", place), f"{place}.paper"),
             system=self._key(raw, "system", place),
             dataset=self._known("datasets", self._key(raw, "dataset", place), f"{place}.dataset"),
-            own=self._key(raw, "own", place) == "yes",
+            own=own == "yes",
             metrics=metrics,
             note=self._key(raw, "note", place),
         )

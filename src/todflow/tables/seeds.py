@@ -21,7 +21,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def _inside(t: float, freedom: int) -> float:
-    """P(|T| <= t), by the finite series for whole degrees of freedom (Abramowitz & Stegun 26.7.3-4)."""
+    """P(|T| <= t): the finite series of Abramowitz & Stegun 26.7.3-4 for whole `freedom`."""
     angle = math.atan(t / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = freedom % 2

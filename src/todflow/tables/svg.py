@@ -35,5 +35,8 @@ def save(figure: Figure, path: str | Path) -> None:
     """Write the figure as SVG on white (readable on a dark page too), atomically."""
     with matplotlib.rc_context(STYLE), atomic(path) as temporary:
         figure.savefig(
-            temporary, format="svg", facecolor="white", metadata={"Date": None, "Creator": "todflow"}
+            temporary,
+            format="svg",
+            facecolor="white",
+            metadata={"Date": None, "Creator": "todflow"},
         )

@@ -1,8 +1,8 @@
 """Published and measured figures in one tidy table: one line per system, dataset and metric.
 
-Three rules hold in it. A cell that wasn't measured is empty and its note says why. A published figure
-stands in the column `published` only. A stand-in (made corpus, model trained from scratch, fewer
-dialogues than the paper's) has a row of its own and never fills a paper's row.
+Three rules hold in it. A cell that wasn't measured is empty and its note says why. A published
+figure stands in the column `published` only. A stand-in (made corpus, model trained from scratch,
+fewer dialogues than the paper's) has a row of its own and never fills a paper's row.
 """
 
 from collections import defaultdict
@@ -47,12 +47,13 @@ def build(published: Published, scores: list, simulations: list, scale: str) -> 
     """The tidy table, every column as text, in the order of published.yaml.
 
     `scores` and `simulations` are paths of measurement files, in any order; `scale` is the config's
-    label. `n` is what a figure averages over, `seeds` the seeds behind it. Raises TodflowError for a
-    malformed file, and for seeds of one row that were scored differently.
+    label. `n` is what a figure averages over, `seeds` the seeds behind it. Raises TodflowError for
+    a malformed file, and for seeds of one row that were scored differently.
     """
     builder = _Builder(published, scale, simulations, scores)
-    rows = [row for paper in published.papers for row in builder.rows(paper)]
-    return pd.DataFrame(rows, columns=COLUMNS).fillna("")
+    empty = dict.fromkeys(COLUMNS, "")
+    rows = [empty | row for paper in published.papers for row in builder.rows(paper)]
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=str)
 
 
 def to_csv(table: pd.DataFrame) -> str:
@@ -149,13 +150,16 @@ class _Builder:
             if place.own and simulation is None:
                 note = f"{place.note} Not run: the setting wasn't part of this run."
                 rows += [
-                    _empty(paper, place.system, place.dataset, metric, note) for metric in place.metrics
+                    _empty(paper, place.system, place.dataset, metric, note)
+                    for metric in place.metrics
                 ]
             elif place.own or short:
                 name = place.system if place.own else f"{place.system}{SHORT}"
                 rows += self._own_rows(place, simulation, name, short)
         for origin in sorted(set(self.simulations) - listed):
-            place = Simulated(origin, "react", origin, "simulation", True, [], "Not a setting of the paper.")
+            place = Simulated(
+                origin, "react", origin, "simulation", True, [], "Not a setting of the paper."
+            )
             if paper == place.paper:
                 rows += self._own_rows(place, self.simulations[origin], origin, True)
         return rows

@@ -1,8 +1,8 @@
 """The papers' own Table 1 form: a line per system, a column per figure, published above reproduced.
 
-A system of this project has two lines, `published` and `reproduced`, so that both stand one under the
-other; a baseline that the paper only quotes has the first alone, a row of ours without a published
-figure the second alone.
+A system of this project has two lines, `published` and `reproduced`, one under the other; a
+baseline that the paper only quotes has the first alone, a row of ours that isn't in the paper the
+second.
 """
 
 from dataclasses import dataclass
@@ -52,11 +52,13 @@ class Group:
 
 def printed(published: Published, paper: str) -> Printed:
     """A paper's Table 1."""
-    return next(each for each in published.tables if (each.paper, each.source) == (paper, "Table 1"))
+    return next(
+        each for each in published.tables if (each.paper, each.source) == (paper, "Table 1")
+    )
 
 
 def columns(table: pd.DataFrame, published: Published, paper: str) -> list[tuple[str, str]]:
-    """(dataset, metric) of each column: the paper's own, then the same metrics on corpora only we have."""
+    """(dataset, metric) of each column: the paper's, then the same metrics on corpora of ours."""
     own = printed(published, paper).columns
     wanted = [(dataset, metric) for dataset, metrics in own.items() for metric in metrics]
     metrics = {metric for _, metric in wanted}
@@ -69,11 +71,15 @@ def columns(table: pd.DataFrame, published: Published, paper: str) -> list[tuple
 def title(published: Published, paper: str, dataset: str, metric: str) -> str:
     """A column's heading; the dataset is left out where the paper's table has only one."""
     name = published.metrics[metric]
-    return f"{published.datasets[dataset]} {name}" if len(printed(published, paper).columns) > 1 else name
+    return (
+        f"{published.datasets[dataset]} {name}"
+        if len(printed(published, paper).columns) > 1
+        else name
+    )
 
 
 def groups(table: pd.DataFrame, published: Published, paper: str) -> list[Group]:
-    """The systems of a paper's wide table in the tidy table's order, our own rows last, one a dataset."""
+    """The wide table's systems in the tidy table's order; our own rows last, one a dataset."""
     shown = set(columns(table, published, paper))
     own = printed(published, paper)
     systems = {system.name: system for system in own.systems}
@@ -85,10 +91,15 @@ def groups(table: pd.DataFrame, published: Published, paper: str) -> list[Group]
     result = []
     for (name, dataset), cells in found.items():
         if system := systems.get(name):
-            notes = [system.note, *(published.misprints.get((paper, name, *cell), "") for cell in cells)]
+            notes = [
+                system.note,
+                *(published.misprints.get((paper, name, *cell), "") for cell in cells),
+            ]
             if any(system.figures[cell[0]][cell[1]] == "-" for cell in cells):
                 notes.append(NO_FIGURE["-"])
-            result.append(Group(name, system.section, False, [note for note in notes if note], cells))
+            result.append(
+                Group(name, system.section, False, [note for note in notes if note], cells)
+            )
         else:
             where = f" on {published.datasets[dataset]}" if len(own.columns) > 1 else ""
             result.append(Group(name + where, OURS, True, [], cells))

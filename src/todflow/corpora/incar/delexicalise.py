@@ -24,8 +24,8 @@ def placeholder(slot: str) -> str:
 def delexicalise(response: str, entities: dict[str, str], said: str, intent: str) -> str:
     """The cleaned response with placeholders.
 
-    `said` is all that the user has said in the dialogue so far (cleaned): what the user named himself
-    stays in words. Only slots that can be requested under `intent` are replaced.
+    `said` is all that the user has said in the dialogue so far (cleaned): what the user named
+    himself stays in words. Only slots that can be requested under `intent` are replaced.
     """
     text = join_clock(response.lower())
     for pattern, token in _PATTERNS:
@@ -53,9 +53,10 @@ def _plain(text: str) -> str:
 def replace_words(text: str, value: str, token: str, restart: bool = True) -> str:
     """`text` with every stretch that starts a word with `value` replaced by `token`.
 
-    The stretch extends over the letters and digits that follow. The first occurrence of `value` inside a
-    word ends the search, as in the evaluators this is for. After a replacement LABES and GALAXY search from
-    the beginning (`restart`); Sequicity goes on from where the stretch ended in the text before.
+    The stretch extends over the letters and digits that follow. The first occurrence of `value`
+    inside a word ends the search, as in the evaluators this is for. After a replacement LABES and
+    GALAXY search from the beginning (`restart`); Sequicity goes on from where the stretch ended in
+    the text before.
     """
     start = text.find(value)
     while start == 0 or (start > 0 and text[start - 1] == " "):

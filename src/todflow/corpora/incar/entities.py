@@ -11,9 +11,9 @@ def entity_map(entities: dict) -> dict[str, str]:
 
     The order counts: evaluators replace entities one after the other.
 
-    `entities` is the parsed kvret_entities.json: slot -> list of values, where "poi" is a list of objects
-    with poi, address and type. Values that are no text (the public file's distances and temperatures)
-    contribute nothing.
+    `entities` is the parsed kvret_entities.json: slot -> list of values, where "poi" is a list of
+    objects with poi, address and type. Values that are no text (the public file's distances and
+    temperatures) contribute nothing.
     """
     result = {}
     for slot, values in entities.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from todflow.corpora.incar.delexicalise import delexicalise
 from todflow.corpora.incar.entities import entity_map
-from todflow.corpora.incar.release import MEMBERS, Dialogue, read_dialogues, read_entities
+from todflow.corpora.incar.release import MEMBERS, REMEDY, Dialogue, read_dialogues, read_entities
 from todflow.corpora.incar.state import clean_state, state_span
 from todflow.corpora.incar.text import clean
 from todflow.corpora.turns import write_turns
@@ -23,8 +23,8 @@ TURNS = {"train": 6291, "valid": 777, "test": 808}
 def turns_of(dialogue: Dialogue, split: str, entities: dict[str, str]) -> list[dict]:
     """The rows of one dialogue (`todflow.corpora.turns.COLUMNS`).
 
-    Of several driver utterances in a row the last is the turn's; of several assistant utterances the
-    first. All driver utterances count as said, and all annotated slots enter the state.
+    Of several driver utterances in a row the last is the turn's; of several assistant utterances
+    the first. All driver utterances count as said, and all annotated slots enter the state.
     """
     rows, user, said, slots = [], None, "", {}
     for utterance in dialogue.utterances:
@@ -57,41 +57,40 @@ def turns_of(dialogue: Dialogue, split: str, entities: dict[str, str]) -> list[d
     return rows
 
 
-def prepare(archive: str | Path) -> tuple[dict[str, list[dict]], dict[str, str]]:
-    """The rows of every split, and the entity map. Refuses an archive with other counts than the release."""
-    entities = entity_map(read_entities(archive))
-    rows = {}
-    for split, member in MEMBERS.items():
-        dialogues = read_dialogues(archive, member)
-        progress = Progress(f"In-Car {split}", len(dialogues), "dialogues")
-        rows[split] = []
-        for done, dialogue in enumerate(dialogues, 1):
-            rows[split] += turns_of(dialogue, split, entities)
-            progress.update(done)
-        progress.close()
-        found = (len(dialogues), len(rows[split]))
-        if found != (DIALOGUES[split], TURNS[split]):
-            raise TodflowError(
-                f"{archive}, {member}: {found[0]} dialogues with {found[1]} turns where the public release "
-                f"has {DIALOGUES[split]} with {TURNS[split]}; take the unmodified release "
-                "(stage todflow.corpora.fetch)"
-            )
-    return rows, entities
+def split_rows(archive: str | Path, split: str, entities: dict[str, str]) -> list[dict]:
+    """The rows of one split. Refuses an archive with other counts than the release."""
+    member = MEMBERS[split]
+    dialogues = read_dialogues(archive, member)
+    rows = [row for dialogue in dialogues for row in turns_of(dialogue, split, entities)]
+    if (len(dialogues), len(rows)) != (DIALOGUES[split], TURNS[split]):
+        raise TodflowError(
+            f"{archive}, {member}: {len(dialogues)} dialogues with {len(rows)} turns where the "
+            f"public release has {DIALOGUES[split]} with {TURNS[split]}; {REMEDY}"
+        )
+    return rows
 
 
 def main(args: argparse.Namespace) -> None:
     """Prepare the corpus. Nothing is written unless all splits are good."""
-    rows, entities = prepare(args.archive)
+    entities = entity_map(read_entities(args.archive))
+    rows = {}
+    progress = Progress("In-Car", len(MEMBERS), "splits")
+    for done, split in enumerate(MEMBERS, 1):
+        rows[split] = split_rows(args.archive, split, entities)
+        progress.update(done)
     for split in MEMBERS:
         write_turns(getattr(args, split), rows[split])
     write_json(args.entities, entities)
+    progress.close()
 
 
 def _options() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--archive", type=Path, required=True, help="kvret_dataset_public.zip")
     for split in MEMBERS:
-        options.add_argument(f"--{split}", type=Path, required=True, help=f"table of {split} to write")
+        options.add_argument(
+            f"--{split}", type=Path, required=True, help=f"table of {split} to write"
+        )
     options.add_argument("--entities", type=Path, required=True, help="entity map to write")
     return options
 

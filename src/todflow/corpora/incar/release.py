@@ -1,4 +1,5 @@
-"""Reading the public release, kvret_dataset_public.zip, with a check of every field that is used."""
+"""Reading the public release, kvret_dataset_public.zip, with a check of every field that is
+used."""
 
 import json
 import zipfile
@@ -14,7 +15,7 @@ MEMBERS = {
     "test": "kvret_test_public.json",
 }
 ENTITIES = "kvret_entities.json"
-_REMEDY = "take the unmodified release (stage todflow.corpora.fetch)"
+REMEDY = "take the unmodified release (stage todflow.corpora.fetch)"
 
 
 @dataclass(frozen=True)
@@ -41,28 +42,31 @@ def read_member(archive: str | Path, member: str) -> object:
         with zipfile.ZipFile(archive) as opened:
             return json.loads(opened.read(member))
     except FileNotFoundError:
-        raise TodflowError(f"{archive}: no such file; {_REMEDY}") from None
+        raise TodflowError(f"{archive}: no such file; {REMEDY}") from None
     except KeyError:
-        raise TodflowError(f"{archive}: no member {member}; {_REMEDY}") from None
+        raise TodflowError(f"{archive}: no member {member}; {REMEDY}") from None
     except (zipfile.BadZipFile, OSError) as error:
-        raise TodflowError(f"{archive}, {member}: not a whole zip file ({error}); {_REMEDY}") from None
+        raise TodflowError(
+            f"{archive}, {member}: not a whole zip file ({error}); {REMEDY}"
+        ) from None
     except ValueError as error:
-        raise TodflowError(f"{archive}, {member}: not JSON ({error}); {_REMEDY}") from None
+        raise TodflowError(f"{archive}, {member}: not JSON ({error}); {REMEDY}") from None
 
 
 def read_entities(archive: str | Path) -> dict:
-    """The parsed kvret_entities.json, checked: slot -> list of text, numbers, or objects of text."""
+    """The parsed kvret_entities.json, checked: slot -> list of text, numbers, or objects of
+    text."""
     entities = read_member(archive, ENTITIES)
     where = f"{archive}, {ENTITIES}"
     if not isinstance(entities, dict):
-        raise TodflowError(f"{where}: not an object of slots; {_REMEDY}")
+        raise TodflowError(f"{where}: not an object of slots; {REMEDY}")
     for slot, values in entities.items():
         if not isinstance(values, list):
-            raise TodflowError(f"{where}, field {slot}: not a list; {_REMEDY}")
+            raise TodflowError(f"{where}, field {slot}: not a list; {REMEDY}")
         for index, value in enumerate(values):
             parts = value.values() if isinstance(value, dict) else [value]
             if not all(isinstance(part, (str, int)) and str(part).strip() for part in parts):
-                raise TodflowError(f"{where}, field {slot}, value {index}: {value!r}; {_REMEDY}")
+                raise TodflowError(f"{where}, field {slot}, value {index}: {value!r}; {REMEDY}")
     return entities
 
 
@@ -73,7 +77,7 @@ def read_dialogues(archive: str | Path, member: str) -> list[Dialogue]:
     """
     data = read_member(archive, member)
     if not isinstance(data, list):
-        raise TodflowError(f"{archive}, {member}: not a list of dialogues; {_REMEDY}")
+        raise TodflowError(f"{archive}, {member}: not a list of dialogues; {REMEDY}")
     dialogues = [
         _dialogue(_Fields(entry, f"{archive}, {member}, dialogue {index}"))
         for index, entry in enumerate(data)
@@ -82,8 +86,8 @@ def read_dialogues(archive: str | Path, member: str) -> list[Dialogue]:
     for index, dialogue in enumerate(dialogues):
         if dialogue.id in seen:
             raise TodflowError(
-                f"{archive}, {member}, dialogue {index}, field scenario.uuid: {dialogue.id!r} is used "
-                f"before; {_REMEDY}"
+                f"{archive}, {member}, dialogue {index}, field scenario.uuid: {dialogue.id!r} is "
+                f"used before; {REMEDY}"
             )
         seen.add(dialogue.id)
     return dialogues
@@ -101,7 +105,7 @@ class _Fields:
             value = value.get(key) if isinstance(value, dict) else None
         if not isinstance(value, kind):
             found = "missing" if value is None else f"{value!r:.60}"
-            raise TodflowError(f"{self.where}, field {path}: {found}, not {_KINDS[kind]}; {_REMEDY}")
+            raise TodflowError(f"{self.where}, field {path}: {found}, not {_KINDS[kind]}; {REMEDY}")
         return value
 
 
@@ -113,7 +117,7 @@ def _dialogue(fields: _Fields) -> Dialogue:
     if intent not in INFORMABLE:
         raise TodflowError(
             f"{fields.where}, field scenario.task.intent: {intent!r} is none of "
-            f"{', '.join(INFORMABLE)}; {_REMEDY}"
+            f"{', '.join(INFORMABLE)}; {REMEDY}"
         )
     utterances = [
         _utterance(_Fields(entry, f"{fields.where}, utterance {index}"))
@@ -126,10 +130,12 @@ def _utterance(fields: _Fields) -> Utterance:
     speaker = fields.get("turn", str)
     if speaker not in ("driver", "assistant"):
         raise TodflowError(
-            f"{fields.where}, field turn: {speaker!r} is neither driver nor assistant; {_REMEDY}"
+            f"{fields.where}, field turn: {speaker!r} is neither driver nor assistant; {REMEDY}"
         )
     slots = fields.get("data.slots", dict) if speaker == "assistant" else {}
     for slot, value in slots.items():
         if not isinstance(value, str):
-            raise TodflowError(f"{fields.where}, field data.slots.{slot}: {value!r:.60}, not text; {_REMEDY}")
+            raise TodflowError(
+                f"{fields.where}, field data.slots.{slot}: {value!r:.60}, not text; {REMEDY}"
+            )
     return Utterance(speaker == "driver", fields.get("data.utterance", str), slots)

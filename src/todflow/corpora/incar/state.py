@@ -9,7 +9,8 @@ _MILES = re.compile(r"(\d+)\s?miles?")
 
 
 def clean_value(value: str, entities: dict[str, str]) -> str | None:
-    """The entity that an annotated value stands for: itself, or its first word; None if neither is one."""
+    """The entity that an annotated value stands for: itself, or its first word; None if neither is
+    one."""
     value = _MILES.sub(r"\1 mile", clean(value))
     if value in entities:
         return value
@@ -26,7 +27,7 @@ def clean_state(slots: dict[str, str], intent: str, entities: dict[str, str]) ->
 
 
 def state_span(intent: str, state: dict[str, str]) -> str:
-    """"[navigate] poi_type gas station distance 2 mile"; "" for an empty state."""
+    """The state as text: [navigate] poi_type gas station distance 2 mile. Empty for no state."""
     if not state:
         return ""
     return " ".join([f"[{intent}]", *(f"{slot} {value}" for slot, value in state.items())])

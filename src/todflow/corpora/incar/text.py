@@ -41,9 +41,9 @@ def _nouns() -> tuple[frozenset[str], dict[str, list[str]]]:
 def lemma(word: str) -> str:
     """The shortest WordNet noun that `word` can be a form of, or `word` itself.
 
-    What nltk's WordNetLemmatizer does for nouns, which also shortens words that are no nouns ("was" ->
-    "wa", "has" -> "ha"). Suffixes are cut again while no noun is found, as nltk did when LABES and GALAXY
-    were written ("less" -> "le"); present releases cut once.
+    What nltk's WordNetLemmatizer does for nouns, which also shortens words that are no nouns ("was"
+    -> "wa", "has" -> "ha"). Suffixes are cut again while no noun is found, as nltk did when LABES
+    and GALAXY were written ("less" -> "le"); present releases cut once.
     """
     nouns, exceptions = _nouns()
     if word in exceptions:
@@ -57,7 +57,9 @@ def lemma(word: str) -> str:
 
 
 def _cut(forms: list[str]) -> list[str]:
-    return [form[: -len(old)] + new for form in forms for old, new in _SUFFIXES if form.endswith(old)]
+    return [
+        form[: -len(old)] + new for form in forms for old, new in _SUFFIXES if form.endswith(old)
+    ]
 
 
 def _shortest(forms: list[str], nouns: frozenset[str]) -> str:
@@ -65,7 +67,7 @@ def _shortest(forms: list[str], nouns: frozenset[str]) -> str:
 
 
 def tokenise(text: str) -> str:
-    """Treebank tokens joined by spaces. No sentence splitting: only a final full stop is split off."""
+    """Treebank tokens joined by spaces, without sentence splitting: only a final stop is apart."""
     return " ".join(_TOKENIZER.tokenize(text))
 
 
@@ -75,7 +77,7 @@ def lemmatise(text: str) -> str:
 
 
 def join_clock(text: str) -> str:
-    """"7 pm" -> "7pm"."""
+    """The text with clock times in one word: "7 pm" -> "7pm"."""
     return _CLOCK.sub(r"\1\2", text)
 
 

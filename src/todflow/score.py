@@ -1,0 +1,206 @@
+"""Stage: predictions against a split -> figures with confidence intervals, as JSON."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from todflow.corpora.incar import INFORMABLE
+from todflow.corpora.turns import read_turns
+from todflow.errors import TodflowError
+from todflow.files import read_json, write_json
+from todflow.metrics import incar, selfplay, sequicity
+from todflow.metrics.bootstrap import intervals
+from todflow.metrics.dialogues import Dialogue, Turn
+from todflow.metrics.spans import State, parse_acts, parse_state
+from todflow.metrics.tally import figures
+from todflow.predictions import Answer, read_predictions
+from todflow.stage import parser, run
+
+# Evaluator -> BLEU's epsilon.
+EVALUATORS = {
+    "incar-galaxy": incar.EPSILON["galaxy"],
+    "incar-labes": incar.EPSILON["labes"],
+    "incar-sequicity": sequicity.EPSILON,
+    "selfplay": selfplay.EPSILON,
+}
+
+Slots = Mapping[str, frozenset[str] | tuple[str, ...]]
+
+
+def slots_of(evaluator: str, table: pd.DataFrame) -> Slots:
+    """The slot names of every domain, by which state spans are parsed.
+
+    In-Car's are fixed; the self-play corpus' are those of the gold states.
+    """
+    if evaluator != "selfplay":
+        return INFORMABLE
+    names: dict[str, set[str]] = {}
+    for text in table["state"].unique():
+        for domain, slots in json.loads(text).items():
+            names.setdefault(domain, set()).update(slots)
+    return {domain: frozenset(slots) for domain, slots in names.items()}
+
+
+def gold_dialogues(table: pd.DataFrame, slots: Slots) -> dict[str, Dialogue]:
+    """Dialogue id -> turns of a split, from its spans: so both sides are parsed alike."""
+    result: dict[str, Dialogue] = {}
+    for row in table.itertuples(index=False):
+        turn = _turn(row.state_span, row.act_span, row.response_delex, slots)
+        result.setdefault(row.dialogue_id, []).append(turn)
+    return result
+
+
+def intents(table: pd.DataFrame) -> dict[str, str]:
+    """Dialogue id -> the domain of its first turn, which in In-Car is the intent."""
+    first = table.drop_duplicates("dialogue_id")
+    return dict(zip(first["dialogue_id"], first["domain"], strict=True))
+
+
+def predicted_dialogues(
+    answers: Mapping[str, list[Answer]],
+    gold: Mapping[str, Dialogue],
+    slots: Slots,
+    domains: Mapping[str, str],
+    path: Path,
+) -> dict[str, Dialogue]:
+    """The answers as turns, in the order of the gold dialogues.
+
+    A state without domains belongs to the dialogue's intent. Refuses missing and unknown dialogues,
+    and dialogues with another number of turns, by id.
+    """
+    check_ids(set(answers), set(gold), path)
+    result = {}
+    for dialogue, turns in gold.items():
+        given = answers[dialogue]
+        if len(given) != len(turns):
+            raise TodflowError(
+                f"{path}, dialogue {dialogue}: {len(given)} turns where the split has {len(turns)}"
+                "; give one answer a turn"
+            )
+        result[dialogue] = [
+            _turn(answer.state, answer.act_span, answer.response, slots, domains[dialogue])
+            for answer in given
+        ]
+    return result
+
+
+def check_ids(found: set, expected: set, path: Path) -> None:
+    """Refuse dialogues that are missing or not of the split, by id."""
+    for wrong, what in ((expected - found, "missing"), (found - expected, "not of this split")):
+        if wrong:
+            first = ", ".join(str(dialogue) for dialogue in sorted(wrong)[:3])
+            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            raise TodflowError(
+                f"{path}: dialogues {what}: {first}{more}; give exactly the {len(expected)} "
+                "of the split"
+            )
+
+
+def _turn(
+    state: str | dict[str, str], act_span: str, response: str, slots: Slots, domain: str = ""
+) -> Turn:
+    parsed: State
+    if isinstance(state, str):
+        parsed = parse_state(state.lower(), slots)
+    else:
+        filled = {slot: value.lower().strip() for slot, value in state.items() if value.strip()}
+        parsed = {domain: filled} if filled else {}
+    acts = parse_acts(act_span.lower(), selfplay.ACT_DOMAINS)
+    return Turn(parsed, response.lower(), frozenset(acts))
+
+
+def tallies(
+    evaluator: str,
+    gold: Mapping[str, Dialogue],
+    predicted: Mapping[str, Dialogue],
+    domains: Mapping[str, str],
+    entities: Mapping[str, str],
+) -> np.ndarray:
+    """The counts of every dialogue, (dialogues, columns) as `figures` takes them.
+
+    `entities` is In-Car's entity map; the self-play evaluator uses none.
+    """
+    rows = []
+    for dialogue, turns in gold.items():
+        answers = predicted[dialogue]
+        if evaluator == "selfplay":
+            tally = selfplay.tally(turns, answers)
+        elif evaluator == "incar-sequicity":
+            bags = [[sequicity.bag_turn(turn) for turn in side] for side in (turns, answers)]
+            tally = sequicity.tally(*bags, domains[dialogue], entities)
+        else:
+            tally = incar.tally(turns, answers, entities, evaluator.removeprefix("incar-"))
+        rows.append(tally.row())
+    return np.stack(rows)
+
+
+def report(evaluator: str, rows: np.ndarray, samples: int, seed: int, acts: bool) -> dict:
+    """Figures (x100) of all dialogues, and their 95 % intervals over `samples` resamples.
+
+    `acts`: whether the corpus has system acts; without them there is no act F1.
+    """
+    totals = rows.sum(axis=0)
+    names = [name for name in figures(totals) if acts or name != "act_f1"]
+    point = figures(totals, EVALUATORS[evaluator])
+    ranges = intervals(rows, samples, seed, EVALUATORS[evaluator])
+    return {
+        "evaluator": evaluator,
+        "n_dialogues": len(rows),
+        "n_turns": int(totals[3]),
+        "match_denominator": int(totals[1]),
+        **{name: float(point[name]) for name in names},
+        "ci": {name: list(ranges[name]) for name in names},
+        "samples": samples,
+        "seed": seed,
+    }
+
+
+def main(args: argparse.Namespace) -> None:
+    """Score one table of predictions."""
+    evaluator = args.config.get("evaluator")
+    if evaluator not in EVALUATORS:
+        raise TodflowError(f"config: 'evaluator': {evaluator!r} is none of {', '.join(EVALUATORS)}")
+    for name in ("samples", "seed"):
+        value = args.config.get(name)
+        if not isinstance(value, int) or value < (1 if name == "samples" else 0):
+            raise TodflowError(
+                f"config: '{name}': {value!r}; give a whole number, at least one sample"
+            )
+    if evaluator != "selfplay" and not args.entities:
+        raise TodflowError(f"--entities: {evaluator} needs the entity map of In-Car's preparation")
+    table = read_turns(args.gold)
+    entities = _read_entities(args.entities) if args.entities else {}
+    slots, domains = slots_of(evaluator, table), intents(table)
+    gold = gold_dialogues(table, slots)
+    answers = read_predictions(args.predictions)
+    predicted = predicted_dialogues(answers, gold, slots, domains, args.predictions)
+    rows = tallies(evaluator, gold, predicted, domains, entities)
+    acts = bool((table["act_span"] != "").any())
+    write_json(args.out, report(evaluator, rows, args.config["samples"], args.config["seed"], acts))
+
+
+def _read_entities(path: Path) -> dict[str, str]:
+    try:
+        entities = read_json(path)
+    except (OSError, ValueError) as error:
+        raise TodflowError(f"{path}: no entity map ({error}); prepare In-Car again") from None
+    if not isinstance(entities, dict):
+        raise TodflowError(f"{path}: not an object of values and slots; prepare In-Car again")
+    return entities
+
+
+def _options() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--gold", type=Path, required=True, help="table of the split's turns")
+    options.add_argument("--entities", type=Path, help="entity map (In-Car's evaluators)")
+    options.add_argument("--predictions", type=Path, required=True, help="table of predictions")
+    options.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    return options
+
+
+if __name__ == "__main__":
+    run(_options(), main)

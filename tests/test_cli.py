@@ -1,0 +1,142 @@
+"""`todflow score incar`, on Sequicity's stored output and on the references themselves."""
+
+import csv
+import gzip
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from todflow.cli import default_archive, main
+from todflow.corpora.incar.entities import entity_map
+from todflow.corpora.incar.prepare import split_rows
+from todflow.corpora.incar.release import read_entities
+from todflow.metrics.bleu import corpus_bleu
+
+
+def score(*arguments):
+    main(["score", "incar", *map(str, arguments)])
+
+
+def refuse(capsys, *arguments):
+    """The one line with which the command refuses."""
+    with pytest.raises(SystemExit) as ended:
+        score(*arguments)
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return error
+
+
+@pytest.fixture(scope="module")
+def archive(mirror):
+    return mirror / "kvret" / "kvret_dataset_public.zip"
+
+
+@pytest.fixture(scope="module")
+def references(archive):
+    """The references as a system's output, in the JSON layout with slot-value states."""
+    rows = split_rows(archive, "test", entity_map(read_entities(archive)))
+    result = {}
+    for row in rows:
+        state = json.loads(row["state"]).get(row["domain"], {})
+        turn = {"state": state, "response": row["response_delex"]}
+        result.setdefault(row["dialogue_id"], []).append(turn)
+    return result
+
+
+@pytest.mark.oracle
+def test_sequicity_scores_as_by_its_own_evaluator(oracles, mirror, tmp_path, capsys):
+    stored = oracles / "incar" / "predictions" / "sequicity-kvret.csv.gz"
+    expected = json.loads((oracles / "incar" / "expected.json").read_text())
+    expected = expected["systems"]["sequicity-kvret"]
+    data = mirror / "kvret" / "sequicity_kvret.zip"
+    out = tmp_path / "s.json"
+    score("--predictions", stored, "--variant", "sequicity", "--data", data, "--out", out)
+    result = json.loads(out.read_text())
+    assert result["match"] == pytest.approx(100 * 227 / 274, abs=1e-9)
+    assert result["match_denominator"] == 274
+    assert result["succ_f1"] == pytest.approx(100 * expected["success_f1"], abs=1e-9)
+    assert result["bleu"] == pytest.approx(100 * expected["bleu"], abs=1e-9)
+    assert result["bleu_without_markers"] == pytest.approx(16.32, abs=0.005)
+    assert "SuccF1" in capsys.readouterr().out
+    body = gzip.decompress(stored.read_bytes()).decode().partition("START_CSV_SECTION\n")[2]
+    rows = list(csv.DictReader(io.StringIO(body, newline="")))
+    plain = corpus_bleu(
+        [row["generated_response"] for row in rows], [row["response"] for row in rows]
+    )
+    assert plain == pytest.approx(expected["bleu_without_cleaning"], abs=1e-9)
+    assert "score it with --variant sequicity" in refuse(
+        capsys, "--predictions", stored, "--data", data, "--out", out
+    )
+
+
+@pytest.mark.oracle
+def test_references_score_100(archive, references, tmp_path):
+    predictions, out = tmp_path / "p.json", tmp_path / "s.json"
+    predictions.write_text(json.dumps(references))
+    score("--predictions", predictions, "--data", archive, "--variant", "labes", "--out", out)
+    result = json.loads(out.read_text())
+    assert result["evaluator"] == "incar-labes"
+    assert result["match_denominator"] == 190
+    for name in ("match", "succ_f1", "bleu", "bleu_without_markers", "joint_goal_accuracy"):
+        assert result[name] == pytest.approx(100, abs=1e-4)
+
+
+@pytest.mark.oracle
+def test_table_and_json_of_the_same_output_score_alike(archive, tmp_path):
+    rows = split_rows(archive, "test", entity_map(read_entities(archive)))
+    table = pd.DataFrame(rows)[["dialogue_id", "turn", "state_span", "act_span"]]
+    # Wrong in part: every second response is silent, every third state empty.
+    table["response"] = [row["response_delex"] * (n % 2) for n, row in enumerate(rows)]
+    table["state_span"] = [span * bool(n % 3) for n, span in enumerate(table["state_span"])]
+    table.astype({"turn": "int32"}).to_parquet(tmp_path / "p.parquet")
+    data = {}
+    for row in table.itertuples():
+        turn = {"state_span": row.state_span, "response": row.response}
+        data.setdefault(row.dialogue_id, []).append(turn)
+    (tmp_path / "p.json.gz").write_bytes(gzip.compress(json.dumps(data).encode()))
+    for name in ("p.parquet", "p.json.gz"):
+        out = tmp_path / f"{name}.scores"
+        score("--predictions", tmp_path / name, "--data", archive, "--out", out, "--samples", 50)
+    result = json.loads((tmp_path / "p.parquet.scores").read_text())
+    assert result == json.loads((tmp_path / "p.json.gz.scores").read_text())
+    assert 40 < result["match"] < 95
+    low, high = result["ci"]["combined"]
+    assert low < result["combined"] < high
+
+
+@pytest.mark.oracle
+def test_refusals(archive, references, tmp_path, capsys):
+    out, predictions = tmp_path / "s.json", tmp_path / "p.json"
+    arguments = ("--predictions", predictions, "--data", archive, "--out", out)
+    first, second = list(references)[:2]
+    for changed, message in {
+        "missing": f"p.json: dialogues missing: {first}; give exactly the 304",
+        "short": f"p.json, dialogue {second}: 3 turns where the split has 4",
+        "field": f"p.json, dialogue {first}, turn 0, field response: missing",
+    }.items():
+        data = dict(references)
+        if changed == "missing":
+            del data[first]
+        elif changed == "short":
+            data[second] = data[second][:-1]
+        else:
+            data[first] = [{"state": {}}, *data[first][1:]]
+        predictions.write_text(json.dumps(data))
+        assert message in refuse(capsys, *arguments)
+    assert "--samples: 0" in refuse(capsys, *arguments, "--samples", "0")
+    assert not out.exists()
+
+
+def test_no_data(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("TODFLOW_DATA_MIRROR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    error = refuse(capsys, "--predictions", "p.json", "--out", "s.json")
+    assert "results/raw/kvret_dataset_public.zip: no such file" in error
+
+
+def test_default_archive(monkeypatch):
+    monkeypatch.setenv("TODFLOW_DATA_MIRROR", "/mirror")
+    assert str(default_archive()) == "/mirror/kvret/kvret_dataset_public.zip"

@@ -1,0 +1,188 @@
+"""The tidy table: which figure stands where, and what never stands anywhere."""
+
+import pytest
+import tables_inputs as inputs
+
+from todflow.errors import TodflowError
+from todflow.tables import published, table1
+from todflow.tables.seeds import t_interval, t_quantile
+
+PUBLISHED = published.load()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def build(scores=(), simulations=()):
+    return table1.build(PUBLISHED, list(scores), list(simulations), "embedded")
+
+
+def cell(table, system, metric, dataset="simulation"):
+    found = table[
+        (table["system"] == system) & (table["dataset"] == dataset) & (table["metric"] == metric)
+    ].to_dict("records")
+    assert len(found) == 1
+    return found[0]
+
+
+def test_every_row_of_the_papers_stands_in_the_papers_order():
+    table = build()
+    assert list(table.columns) == table1.COLUMNS
+    paper_rows = table[table["system"].isin({s.name for t in PUBLISHED.tables for s in t.systems})]
+    # Table 1: 14 x 12 and 7 x 7; human studies: 3 x 2 and 2 x 3.
+    assert len(paper_rows) == 168 + 6 + 49 + 6
+    # Our own: four SFT rows of seven metrics, ConvLab-3's eight.
+    assert len(table) - len(paper_rows) == 4 * 7 + 8
+    assert list(dict.fromkeys(table["paper"])) == ["step_reward", "react"]
+    for paper in ("step_reward", "react"):
+        systems = list(dict.fromkeys(table[table["paper"] == paper]["system"]))
+        named = dict.fromkeys(
+            s.name for t in PUBLISHED.tables if t.paper == paper for s in t.systems
+        )
+        assert systems[: len(named)] == list(named)
+    keys = table[["paper", "system", "dataset", "metric"]]
+    assert not keys.duplicated().any()
+
+
+def test_without_measurements_nothing_is_reproduced():
+    table = build()
+    assert set(table["status"]) == {"published_only", "not_run"}
+    for column in ("reproduced", "ci_low", "ci_high", "n", "seeds", "scale", "provenance"):
+        assert set(table[column]) == {""}
+
+
+def test_empty_cells_say_why():
+    table = build([inputs.score(), inputs.score("incar", seed=1)], [inputs.simulation()])
+    assert set(table["status"]) == set(table1.STATUSES)
+    empty = table[(table["published"] == "") & (table["reproduced"] == "")]
+    waiting = table[(table["reproduced"] == "") & (table["status"] != "published_only")]
+    assert len(empty) and len(waiting)
+    assert (empty["note"] != "").all()
+    assert (waiting["note"] != "").all()
+
+
+def test_the_headline_setting_stands_in_the_papers_row_and_the_other_does_not():
+    table = build(simulations=[inputs.simulation("convlab2"), inputs.simulation("convlab3")])
+    row = cell(table, "HDC (semantic level)", "turns")
+    assert row["published"] == "10.6" and row["reproduced"] == "10.67"
+    assert (row["ci_low"], row["ci_high"], row["n"]) == ("9.67", "11.67", "1000")
+    assert (row["status"], row["evaluator"], row["scale"]) == ("reproduced", "convlab2", "embedded")
+    assert row["seeds"] == "20200202"
+    assert row["provenance"] == "results/simulate/hdc/convlab2/metrics.json"
+    other = cell(table, "HDC (semantic level), ConvLab-3 native", "success_strict")
+    assert (other["published"], other["status"]) == ("", "reproduced")
+    assert other["evaluator"] == "convlab3"
+
+
+def test_fewer_dialogues_than_the_papers_never_fill_its_row():
+    table = build(simulations=[inputs.simulation(n=20), inputs.simulation("convlab3", n=20)])
+    row = cell(table, "HDC (semantic level)", "success")
+    assert (row["published"], row["reproduced"], row["status"]) == ("97.3", "", "not_run")
+    assert "20 of 1000 dialogues" in row["note"]
+    short = cell(table, "HDC (semantic level), short run", "success")
+    assert (short["published"], short["reproduced"], short["status"]) == ("", "97.40", "stand_in")
+    native = cell(table, "HDC (semantic level), ConvLab-3 native", "success")
+    assert native["status"] == "stand_in"
+
+
+def test_stand_ins_and_measurements_never_mix_with_the_papers_rows():
+    scores = [
+        inputs.score(dataset, backbone, seed, context)
+        for dataset in ("selfplay", "incar")
+        for backbone in ("scratch-small", "scratch-tiny", "flan-t5-base")
+        for seed in (1, 2)
+        for context in ("generated", "gold")
+    ]
+    table = build(scores, [inputs.simulation(n=7)])
+    stand_ins = table[table["status"] == "stand_in"]
+    assert len(stand_ins) and (stand_ins["published"] == "").all()
+    in_paper_rows = table[table["published"] != ""]
+    assert (in_paper_rows["reproduced"] == "").all()
+    # Flan-T5 on In-Car is the paper's model on the paper's corpus; anything else stands in.
+    real = table[(table["status"] == "reproduced")]
+    assert set(real["system"]) == {"SFT flan-t5-base", "SFT flan-t5-base (gold context)"}
+    assert set(real["dataset"]) == {"incar"}
+    assert (real["published"] == "").all()
+    assert "SFT scratch-tiny" in set(stand_ins["system"])
+
+
+def test_one_seed_has_the_files_interval():
+    row = cell(build([inputs.score()]), "SFT scratch-small", "match", "selfplay")
+    assert (row["reproduced"], row["ci_low"], row["ci_high"]) == ("70.00", "68.00", "72.50")
+    assert (row["n"], row["seeds"]) == ("38", "1")
+    assert "One seed; 95 % bootstrap interval" in row["note"]
+    row = cell(build([inputs.score()]), "SFT scratch-small", "joint_goal_accuracy", "selfplay")
+    assert (row["reproduced"], row["ci_low"], row["n"]) == ("50.00", "", "300")
+    assert "no interval" in row["note"]
+
+
+def test_several_seeds_have_a_mean_and_a_t_interval():
+    files = [
+        inputs.score(seed=seed, match=float(match)) for seed, match in ((10, 72), (2, 70), (1, 68))
+    ]
+    row = cell(build(files), "SFT scratch-small", "match", "selfplay")
+    # sd 2, n 3: 70 +- 4.302653 * 2 / sqrt(3)
+    assert (row["reproduced"], row["ci_low"], row["ci_high"]) == ("70.00", "65.03", "74.97")
+    assert row["seeds"] == "1 2 10"
+    assert "Mean of 3 seeds; 95 % t-interval over seeds." in row["note"]
+    assert row["provenance"].split() == [
+        f"results/selfplay/scratch-small/seed{seed}/sft/test-generated.score.json"
+        for seed in (1, 2, 10)
+    ]
+
+
+def test_the_gold_context_is_a_system_of_its_own():
+    table = build([inputs.score(), inputs.score(context="gold", bleu=30.0)])
+    assert cell(table, "SFT scratch-small", "bleu", "selfplay")["reproduced"] == "20.00"
+    assert (
+        cell(table, "SFT scratch-small (gold context)", "bleu", "selfplay")["reproduced"] == "30.00"
+    )
+
+
+def test_undefined_figures_are_empty_with_a_reason():
+    table = build(
+        [inputs.score("incar")], [inputs.simulation(book={"value": None, "n": 0, "ci": None})]
+    )
+    assert "no dialogue acts" in cell(table, "SFT scratch-small", "act_f1", "incar")["note"]
+    row = cell(table, "HDC (semantic level)", "book")
+    assert (row["reproduced"], row["n"]) == ("", "0") and "Undefined" in row["note"]
+
+
+def test_unlisted_settings_stand_in():
+    row = cell(build(simulations=[inputs.simulation("mine")]), "hdc/mine", "turns")
+    assert (row["status"], row["published"], row["evaluator"]) == ("stand_in", "", "mine")
+
+
+def test_the_order_of_the_files_does_not_matter():
+    scores = [inputs.score(seed=seed) for seed in (1, 2, 11)]
+    simulations = [inputs.simulation("convlab2"), inputs.simulation("convlab3")]
+    assert table1.to_csv(build(scores, simulations)) == table1.to_csv(
+        build(scores[::-1], simulations[::-1])
+    )
+
+
+def test_seeds_scored_differently_are_refused():
+    inputs_ = [inputs.score(seed=1), inputs.score(seed=2, evaluator="incar-galaxy")]
+    with pytest.raises(TodflowError, match="seed2.*evaluator 'incar-galaxy' isn't that of.*seed1"):
+        build(inputs_)
+    with pytest.raises(TodflowError, match="seed2.*match isn't measured on the same turns"):
+        build([inputs.score(seed=1), inputs.score(seed=2, match_denominator=37)])
+
+
+def test_csv_survives_the_way_back(tmp_path):
+    table = build([inputs.score()], [inputs.simulation()])
+    path = tmp_path / "table1.csv"
+    path.write_text(table1.to_csv(table), encoding="utf-8")
+    assert table1.from_csv(path).equals(table)
+    path.write_text("paper,system\n", encoding="utf-8")
+    with pytest.raises(TodflowError, match="columns aren't"):
+        table1.from_csv(path)
+
+
+def test_t_quantiles_equal_the_printed_tables():
+    expected = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 30: 2.042, 120: 1.980}
+    for freedom, value in expected.items():
+        assert t_quantile(freedom) == pytest.approx(value, abs=5e-4)
+    assert t_interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, -0.48414, 4.48414), abs=1e-5)

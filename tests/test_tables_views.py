@@ -1,0 +1,219 @@
+"""The papers' own form, the page and the pictures: what they say, always in the same bytes."""
+
+import re
+
+import pytest
+import tables_inputs as inputs
+
+from todflow.errors import TodflowError
+from todflow.tables import curves, html, plot, published, svg, table1, wide
+
+PUBLISHED = published.load()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def table():
+    scores = [inputs.score(), inputs.score(context="gold"), inputs.score("incar")]
+    simulations = [inputs.simulation("convlab2"), inputs.simulation("convlab3")]
+    return table1.build(PUBLISHED, scores, simulations, "embedded")
+
+
+def test_golden_lines_of_the_tidy_table(table):
+    lines = table1.to_csv(table).splitlines()
+    assert lines[0] == (
+        "paper,system,dataset,metric,published,reproduced,ci_low,ci_high,n,seeds,status,note,"
+        "evaluator,scale,provenance"
+    )
+    assert lines[1] == (
+        "step_reward,SimpleTOD,multiwoz20,inform,84.4,,,,,,published_only,,legacy,,"
+    )
+    sft = next(
+        line for line in lines if line.startswith("step_reward,SFT scratch-small,incar,combined")
+    )
+    assert sft == (
+        "step_reward,SFT scratch-small,incar,combined,,95.00,93.00,97.50,40,1,stand_in,"
+        "Stand-in model: trained from scratch or unlike the paper's Flan-T5. "
+        "One seed; 95 % bootstrap interval over dialogues.,incar-galaxy,embedded,"
+        "results/incar/scratch-small/seed1/sft/test-generated.score.json"
+    )
+    hdc = next(
+        line for line in lines if line.startswith("react,HDC (semantic level),simulation,success,")
+    )
+    assert hdc == (
+        "react,HDC (semantic level),simulation,success,97.3,97.40,96.40,98.40,1000,20200202,"
+        "reproduced,"
+        "\"ConvLab-2's user initiative (4) and counting, on ConvLab 3.0.1. "
+        '95 % bootstrap interval over dialogues.",convlab2,embedded,'
+        "results/simulate/hdc/convlab2/metrics.json"
+    )
+
+
+def test_the_papers_form_has_published_above_reproduced(table):
+    react = wide.wide(table, PUBLISHED, "react")
+    assert list(react.columns) == (
+        ["section", "system", "figures", "Turns", "Inform P", "Inform R", "Inform F1"]
+        + ["Book", "Success", "Complete", "status", "note"]
+    )
+    rows = react.values.tolist()
+    assert rows[0][2:11] == (
+        ["published", "10.6", "87.2", "98.6", "90.9", "98.6", "97.3", "97.9", "published"]
+    )
+    assert rows[1][2:11] == (
+        ["reproduced", "10.67", "87.30", "98.90", "90.90", "98.70", "97.40", "98.10", "reproduced"]
+    )
+    assert rows[3][2:11] == ["reproduced", *[""] * 7, "not_run"] and "ACGOS" in rows[3][11]
+    assert len(rows) == 2 * 7 + 1 and rows[-1][1] == "HDC (semantic level), ConvLab-3 native"
+
+
+def test_the_papers_form_keeps_stand_ins_on_lines_of_their_own(table):
+    step = wide.wide(table, PUBLISHED, "step_reward")
+    assert [name for name in step.columns if name.startswith("Self-play")] == [
+        f"Self-play {name}" for name in ("Match", "SuccF1", "BLEU", "Combined")
+    ]
+    # 12 baselines with one line, two systems with two, and our five rows.
+    assert len(step) == 12 + 2 * 2 + 5
+    ours = step[step["section"] == wide.OURS]
+    assert set(ours["figures"]) == {"reproduced"}
+    papers = step[(step["section"] != wide.OURS) & (step["figures"] == "reproduced")]
+    assert set(papers["status"]) == {"not_run"}
+    assert list(ours["In-Car Combined"]) == ["", "", "95.00", "", ""]
+    base = step[(step["system"] == "Ours-base") & (step["figures"] == "published")]
+    assert list(base["note"]) == [
+        "MultiWOZ2.0's Combined is printed as 106.9, its own parts give 106.8."
+    ]
+    twice = re.compile(r"(\b\w[^.]{20,}\.).*\1")
+    assert not any(twice.search(note) for note in step["note"])
+
+
+def test_the_page_shows_every_figure_and_needs_nothing_else(table):
+    page = html.page(table, PUBLISHED)
+    assert page == html.page(table.copy(), PUBLISHED)
+    assert not re.search(r"<script|src=|href=|url\(|@import", page)
+    shown = re.sub(r"<style>.*</style>", "", page, flags=re.S)
+    for column in ("published", "reproduced", "ci_low", "ci_high"):
+        for figure in set(table[column]) - {""}:
+            assert figure in shown, (column, figure)
+    for status in ("reproduced", "published_only", "stand_in", "not_run"):
+        assert f'<span class="badge {status}">' in shown
+    assert "embedded" in shown and "The paper only draws this value" in shown
+    opened, closed = re.findall(r"<(t[rdh]|table|span)\b", page), re.findall(
+        r"</(t[rdh]|table|span)>", page
+    )
+    assert {name: opened.count(name) for name in opened} == {
+        name: closed.count(name) for name in closed
+    }
+
+
+def test_pictures_are_the_same_bytes_again(table, tmp_path):
+    for name in ("one.svg", "two.svg"):
+        svg.save(plot.draw(table, PUBLISHED), tmp_path / name)
+    first = (tmp_path / "one.svg").read_bytes()
+    assert first == (tmp_path / "two.svg").read_bytes()
+    assert b"<dc:date>" not in first and str(tmp_path).encode() not in first
+
+
+def texts(figure):
+    """Every text of a figure with its box in pixels, drawn as in the file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    found = []
+    for artist in figure.findobj(lambda each: hasattr(each, "get_text") and each.get_visible()):
+        if artist.get_text().strip():
+            found.append((artist.get_text(), artist.get_window_extent(renderer)))
+    return found, figure.bbox
+
+
+SCENES = {
+    "nothing run": lambda: ([], []),
+    "a short run": lambda: (
+        [inputs.score(backbone="scratch-tiny")],
+        [inputs.simulation("convlab2", 20), inputs.simulation("convlab3", 20)],
+    ),
+    "the default": lambda: (
+        [inputs.score()],
+        [inputs.simulation("convlab2"), inputs.simulation("convlab3")],
+    ),
+    "everything": lambda: (
+        [
+            inputs.score(dataset, backbone, seed, context)
+            for dataset in ("selfplay", "incar")
+            for backbone in ("scratch-small", "flan-t5-base", "flan-t5-large")
+            for seed in (1, 2, 3)
+            for context in ("generated", "gold")
+        ],
+        [inputs.simulation("convlab2"), inputs.simulation("convlab3"), inputs.simulation("mine")],
+    ),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_no_text_of_the_picture_is_cut_or_covered_by_another(scene):
+    scores, simulations = SCENES[scene]()
+    table = table1.build(PUBLISHED, scores, simulations, "embedded")
+    found, page = texts(plot.draw(table, PUBLISHED))
+    assert len(found) > 10
+    for text, box in found:
+        assert box.x0 >= 0 and box.x1 <= page.x1 and box.y0 >= 0 and box.y1 <= page.y1, text
+    for place, (text, box) in enumerate(found):
+        for other, beside in found[place + 1 :]:
+            apart = (
+                box.x1 <= beside.x0 + 1
+                or beside.x1 <= box.x0 + 1
+                or box.y1 <= beside.y0 + 1
+                or beside.y1 <= box.y0 + 1
+            )
+            assert apart, (text, other)
+
+
+def test_the_picture_names_what_was_not_run(table):
+    found, _ = texts(plot.draw(table, PUBLISHED))
+    words = [text for text, _ in found]
+    assert "Not run" in words and "• Ours-large: MultiWOZ2.0, MultiWOZ2.1, In-Car" in words
+    assert "Supervised fine-tuning: stand-ins" in words
+    assert {"10.6", "10.67", "97.3", "97.40"} <= set(words)
+
+
+CURVE = """step,epoch,train_loss,valid_loss,match,succ_f1,bleu,combined,lr
+100,1,3.5,,,,,,0.001
+200,2,2.0,2.5,50.0,60.0,10.0,65.0,0.0005
+300,3,1.0,2.6,49.0,60.0,10.5,65.0,0.0
+"""
+
+
+def test_the_curve_is_the_same_bytes_again_and_marks_the_first_best(tmp_path):
+    (tmp_path / "curve.csv").write_text(CURVE)
+    curve = curves.read_curve(tmp_path / "curve.csv")
+    for name in ("one.svg", "two.svg"):
+        svg.save(curves.draw(curve, "selfplay, seed 1"), tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    words = [text for text, _ in texts(curves.draw(curve, "selfplay, seed 1"))[0]]
+    assert "dotted: best Combined, 65.00 at step 200" in words
+
+
+def test_a_curve_without_any_validation_is_drawn(tmp_path):
+    (tmp_path / "curve.csv").write_text("\n".join(CURVE.splitlines()[:2]) + "\n")
+    words = [
+        text for text, _ in texts(curves.draw(curves.read_curve(tmp_path / "curve.csv"), "x"))[0]
+    ]
+    assert not any("best Combined" in text for text in words)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (CURVE.replace("bleu", "blue"), "no column 'bleu'"),
+        (CURVE.splitlines()[0] + "\n", "no line"),
+        (CURVE.replace("3.5", "low"), "column 'train_loss' holds a word"),
+    ],
+)
+def test_a_broken_curve_is_named(tmp_path, text, message):
+    (tmp_path / "curve.csv").write_text(text)
+    with pytest.raises(TodflowError, match=f"curve.csv: {message}"):
+        curves.read_curve(tmp_path / "curve.csv")

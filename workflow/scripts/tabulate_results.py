@@ -1,0 +1,30 @@
+"""All measurements and all published figures: one tidy table, the papers' own tables, one page.
+
+IN      scores, simulations   measurement files (either list may be empty)
+OUT     table                 results/table1.csv
+        step_reward, react    each paper's Table 1 in its own form (CSV)
+        page                  the same as HTML
+PARAMS  cfg                   JSON text: {"scale": label}
+"""
+
+import sys
+
+sys.stderr = sys.stdout = open(snakemake.log[0], "w", encoding="utf-8")
+
+from todflow.files import write_text
+from todflow.tables import html, published, table1, wide
+from todflow.tables.provenance import parse_settings
+from todflow.tables.scripts import one_line_errors, paths
+
+with one_line_errors():
+    figures = published.load()
+    table = table1.build(
+        figures,
+        scores=paths(snakemake.input.scores),
+        simulations=paths(snakemake.input.simulations),
+        scale=parse_settings(snakemake.params.cfg, "cfg")["scale"],
+    )
+    write_text(snakemake.output.table, table1.to_csv(table))
+    for paper in figures.papers:
+        write_text(snakemake.output[paper], table1.to_csv(wide.wide(table, figures, paper)))
+    write_text(snakemake.output.page, html.page(table, figures))
