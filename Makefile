@@ -18,7 +18,7 @@ $(VENV)/.installed: requirements.lock requirements.nodeps.lock pyproject.toml
 	touch $@
 
 table1: setup
-	$(BIN)/snakemake --cores $(CORES) results/table1.csv
+	$(BIN)/snakemake results/table1.csv --cores $(CORES)
 
 test: setup
 	$(BIN)/python -m pytest

@@ -1,7 +1,7 @@
 """todflow: task-oriented dialogue, from raw corpus to table.
 
 Read the rule files in the order in which they are included: that is the way the data takes.
-The table itself:  snakemake --cores 8 results/table1.csv
+The table itself:  snakemake results/table1.csv --cores 8
 """
 
 from snakemake.utils import min_version

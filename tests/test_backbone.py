@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast
-from transformers import T5Config, T5ForConditionalGeneration
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import T5Config, T5ForConditionalGeneration, T5Tokenizer
 
 import seq2seq_tiny
 from todflow.errors import TodflowError
@@ -25,21 +24,13 @@ def scratch():
 def flan(tmp_path_factory):
     """Like flan-t5-base's folder, small and random: untied, gated, unigram pieces without `<`."""
     folder = tmp_path_factory.mktemp("flan")
-    characters = "abcdefghijklmnopqrstuvwxyz,.?[]_: "
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("\u2581", -2.0)]
-    pieces += [(character, -3.0) for character in characters.strip()]
+    pieces += [(character, -3.0) for character in "abcdefghijklmnopqrstuvwxyz,.?[]_:"]
     pieces += [(f"\u2581{word}", -1.0) for word in ("i", "want", "address", "is", "it")]
-    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=2))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-    tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 1)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    ).save_pretrained(folder)
+    pieces += [(f"<extra_id_{number}>", 0.0) for number in reversed(range(10))]
+    T5Tokenizer(pieces, extra_ids=10).save_pretrained(folder)
     config = T5Config(
-        vocab_size=48,
+        vocab_size=len(pieces) + 3,  # flan-t5 has 28 rows more than its tokenizer, too
         d_model=16,
         d_kv=8,
         d_ff=32,

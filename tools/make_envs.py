@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON, PIP = "3.12.11", "25.2"
-CONVLAB_NEEDS = ["torch", "transformers", "nltk", "fuzzywuzzy", "python-Levenshtein", "simplejson"]
+CONVLAB_NEEDS = ["torch", "fuzzywuzzy", "python-Levenshtein", "tqdm"]
 FAMILIES = {
     "data": ("corpora and scores", ["pandas", "pyarrow", "nltk"]),
     "train": ("training and generation", ["pandas", "pyarrow", "nltk", "torch", "transformers"]),

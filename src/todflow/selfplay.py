@@ -42,11 +42,11 @@ def candidates(config: dict) -> list[tuple[str, int]]:
 
 
 def rows_of(user, system: Hdc, wording: Wording, split: str, seed: int) -> list[dict]:
-    """The corpus rows of one dialogue, one an exchange; the answer to the user's closing act is
-    kept.
+    """The corpus rows of one dialogue, one an exchange.
 
-    A further column, `complete`, says whether the user got everything.
-    Raises TodflowError when no template has words for an utterance.
+    The answer to the user's closing act is kept, though the user never hears it. A further column,
+    `complete`, says whether the user got everything. Raises TodflowError when no template has
+    words for an utterance.
     """
     goal, state, played = "", {}, []
     for exchange in play(user, system, seed):

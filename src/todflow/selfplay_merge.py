@@ -21,9 +21,9 @@ from todflow.stage import parser, run
 
 
 def choose(config: dict, played: dict[str, tuple[str, bool]]) -> dict[str, list[str]]:
-    """{split: ids of the dialogues to keep}; `played` is {id: (goal as JSON, completed)} of all
-    candidates.
+    """{split: ids of the dialogues to keep}.
 
+    `played` is {id: (goal as JSON, completed)} of all candidates.
     Raises TodflowError when a candidate was not played, or a split's spare candidates do not
     suffice.
     """

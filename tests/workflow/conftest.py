@@ -20,6 +20,7 @@ class Project:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
         for name in PARTS:
             if (ROOT / name).is_dir():
@@ -30,9 +31,9 @@ class Project:
         shutil.copy(ROOT / TINY, folder / TINY)
 
     def command(self, *words: str, config: str | None = TINY) -> list[str]:
+        """`words`: targets first, since options like --configfile take all the words that follow them."""
         configfile = ["--configfile", config] if config else []
-        # --quiet takes any number of words, so it stands before an option.
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *configfile, *words]
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *words, *configfile]
 
     def snakemake(
         self, *words: str, config: str | None = TINY, check: bool = True, **environment: str
@@ -57,7 +58,8 @@ class Project:
 
     def stale(self, *words: str, target: str = EVERYTHING, config: str | None = TINY) -> set[str]:
         """The rules that a dry run would run, without the target rule itself."""
-        done = self.snakemake("-n", "--quiet", "host", *words, target, config=config)
+        done = self.snakemake(target, "-n", "--quiet", "host", *words, config=config)
+        # Not with --quiet rules, as in the profile: the rules are what is looked for.
         rules = set(re.findall(r"^(?:local)?rule (\w+):", done.stdout, re.MULTILINE))
         assert rules or "Nothing to be done" in done.stdout, done.stdout
         return rules - {"all"}

@@ -11,7 +11,7 @@ STANDIN = Path(__file__).resolve().parent.parent / "standin_conda" / "bin"
 
 def test_jobs_run_inside_environments_made_from_the_pins_by_a_standin_conda(project, finished):
     done = project.snakemake(
-        "--sdm", "conda", "--", "all", PATH=f"{STANDIN}{os.pathsep}{os.environ['PATH']}"
+        "all", "--sdm", "conda", PATH=f"{STANDIN}{os.pathsep}{os.environ['PATH']}"
     )
     environments = [path for path in (project.folder / ".snakemake/conda").iterdir() if path.is_dir()]
     assert len(environments) == 4, done.stdout

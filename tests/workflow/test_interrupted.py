@@ -67,7 +67,7 @@ def test_kill_9_in_training(longer, tmp_path, group):
         assert "resumed after" in log
     resumed = sha256(longer.folder / MODEL)
     # Whole and in one go, from the same corpus.
-    longer.snakemake("--forcerun", "train_sft", "--", MODEL)
+    longer.snakemake(MODEL, "--forcerun", "train_sft")
     assert sha256(longer.folder / MODEL) == resumed
 
 

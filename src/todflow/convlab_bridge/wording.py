@@ -22,8 +22,7 @@ _LOOSE_CLITIC = re.compile(r" ' (s|m|re|ve|ll|d)(?!\w)")
 
 
 def tokenise(text: str) -> str:
-    """Lower-cased text with single spaces, and spaces around punctuation and before 's, n't and
-    the like.
+    """Lower-cased text with spaces around punctuation and before 's, n't and the like.
 
     Full stops, commas and colons between digits stay (`23.60`, `17:15`).
     """
