@@ -65,6 +65,19 @@ def test_same_seed_same_weights(scratch):
     assert not torch.equal(weight, other.shared.weight)
 
 
+def test_scratch_begins_by_copying():
+    """Cross-attention hands on what it sees; some heads see their neighbours."""
+    model, _ = backbone.build(seq2seq_tiny.backbone(heads=4, d_kv=8), ROWS, 1, 64, 40)
+    attention = model.decoder.block[0].layer[1].EncDecAttention
+    identity = attention.o.weight @ attention.v.weight
+    assert torch.allclose(identity, torch.eye(32), atol=1e-5)
+    attention = model.encoder.block[0].layer[0].SelfAttention
+    bias = attention.compute_bias(9, 9)[0]
+    assert [int(bias[head, 4].argmax()) for head in range(3)] == [3, 5, 2]
+    bias = model.decoder.block[0].layer[0].SelfAttention.compute_bias(9, 9)[0]
+    assert [int(bias[head, 4, :5].argmax()) for head in range(2)] == [3, 2]
+
+
 def test_checkpoint_folder(scratch, tmp_path):
     model, tokenizer = scratch
     backbone.save(model, tokenizer, tmp_path / "sft")

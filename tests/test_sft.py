@@ -137,12 +137,29 @@ def test_missing_settings():
         require({"a": 1}, ("a", "b"))
 
 
-def test_an_orphan_keeps_its_state(corpus, tmp_path):
-    state = State(tmp_path / "state", "x")
-    with state.locked(), pytest.raises(TodflowError, match=f"process {os.getpid()} is training"):
-        with State(tmp_path / "state", "x").locked():
-            pass
-    with state.locked():
+@pytest.mark.usefixtures("signals")
+def test_a_newer_process_takes_over_from_an_orphan(corpus, tmp_path):
+    config = seq2seq_tiny.config()
+    expected = _train(corpus, tmp_path / "whole", config)
+    folder = tmp_path / "parts"
+    orphan = subprocess.Popen(
+        [sys.executable, "-m", "todflow.seq2seq.train", *_arguments(corpus, folder, config)]
+    )
+    while not (folder / "state" / "state.pt").exists():
+        assert orphan.poll() is None
+        time.sleep(0.005)
+    assert _train(corpus, folder, config) == expected
+    assert orphan.wait() == 128 + signal.SIGTERM
+
+
+def test_a_process_on_another_machine_is_left_alone(tmp_path):
+    holder = State(tmp_path / "state", "x")
+    with holder.locked():
+        (tmp_path / "state" / "lock").write_text("elsewhere 7")
+        with pytest.raises(TodflowError, match="process 7 on elsewhere is training here"):
+            with State(tmp_path / "state", "x").locked():
+                pass
+    with State(tmp_path / "state", "x").locked():
         pass
 
 
@@ -156,10 +173,11 @@ def test_a_foreign_state_is_dropped(corpus, tmp_path):
 
 def test_the_digest_knows_settings_and_inputs(corpus, tmp_path):
     config = seq2seq_tiny.config()
-    first = digest(config, [corpus[0]])
-    assert first == digest(dict(reversed(config.items())), [corpus[0]])
-    assert first != digest(config | {"seed": 4}, [corpus[0]])
-    assert first != digest(config, [corpus[1]])
+    first = digest("todflow.stage", config, [corpus[0]])
+    assert first == digest("todflow.stage", dict(reversed(config.items())), [corpus[0]])
+    assert first != digest("todflow.stage", config | {"seed": 4}, [corpus[0]])
+    assert first != digest("todflow.stage", config, [corpus[1]])
+    assert first != digest("todflow.files", config, [corpus[0]])
 
 
 def test_unneeded_weights_are_dropped(tmp_path):

@@ -13,7 +13,7 @@ import tables_inputs as inputs
 import yaml
 
 from todflow.errors import TodflowError
-from todflow.tables import provenance
+from todflow.tables import provenance, scripts
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "workflow" / "scripts"
 BENCHMARK = (
@@ -66,7 +66,7 @@ def test_tabulate_and_plot_from_measurements_to_picture(monkeypatch):
     # One file may come as text, several as a list.
     given = {"scores": inputs.score(), "simulations": [inputs.simulation()]}
     run("tabulate_results.py", monkeypatch, given, TABLES, cfg={"scale": "embedded"})
-    run("plot_table1.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"})
+    run("plot_results.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"})
     for path in (*TABLES.values(), "results/table1.svg"):
         assert Path(path).stat().st_size > 1000, path
     assert "97.40" in Path(TABLES["react"]).read_text()
@@ -152,9 +152,9 @@ def test_broken_inputs_are_named():
     with pytest.raises(TodflowError, match="a.lock: no line"):
         provenance.package_versions("a.lock")
     with pytest.raises(TodflowError, match="cfg: not JSON"):
-        provenance.parse_settings("{", "cfg")
+        scripts.parse_settings("{", "cfg")
     with pytest.raises(TodflowError, match="cfg: not a JSON object"):
-        provenance.parse_settings("[]", "cfg")
+        scripts.parse_settings("[]", "cfg")
 
 
 def test_git_state_of_a_checkout_and_inside_somebody_elses(tmp_path):

@@ -10,8 +10,7 @@ import sys
 sys.stderr = sys.stdout = open(snakemake.log[0], "w", encoding="utf-8")
 
 from todflow.tables import curves, svg
-from todflow.tables.provenance import parse_settings
-from todflow.tables.scripts import one_line_errors
+from todflow.tables.scripts import one_line_errors, parse_settings
 
 with one_line_errors():
     title = parse_settings(snakemake.params.cfg, "cfg")["title"]

@@ -13,8 +13,7 @@ sys.stderr = sys.stdout = open(snakemake.log[0], "w", encoding="utf-8")
 
 from todflow.files import write_text
 from todflow.tables import html, published, table1, wide
-from todflow.tables.provenance import parse_settings
-from todflow.tables.scripts import one_line_errors, paths
+from todflow.tables.scripts import one_line_errors, parse_settings, paths
 
 with one_line_errors():
     figures = published.load()

@@ -13,8 +13,8 @@ import sys
 sys.stderr = sys.stdout = open(snakemake.log[0], "w", encoding="utf-8")
 
 from todflow.files import write_json, write_text
-from todflow.tables.provenance import as_yaml, parse_settings, provenance
-from todflow.tables.scripts import one_line_errors, paths
+from todflow.tables.provenance import as_yaml, provenance
+from todflow.tables.scripts import one_line_errors, parse_settings, paths
 
 with one_line_errors():
     config = parse_settings(snakemake.params.cfg, "cfg")

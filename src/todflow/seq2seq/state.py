@@ -1,24 +1,46 @@
 """The state of a training run: one file that is always whole, one writer at a time."""
 
+import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
+import platform
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import torch
 
+from todflow import closure
 from todflow.errors import TodflowError
 from todflow.files import atomic, sha256
 
+log = logging.getLogger(__name__)
 
-def digest(config: dict, inputs: list[Path]) -> str:
-    """What a saved state must agree with: the settings, the input files' bytes, torch's version."""
+TAKE_OVER_SECONDS = 120  # a validation under way ends at once, an update within seconds
+
+
+def _try_lock(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def digest(stage: str, config: dict, inputs: list[Path]) -> str:
+    """What a saved state must agree with: code, settings, the input files' bytes, torch's version.
+
+    `stage` is the dotted name of the module that trains.
+    """
     facts = {
+        "code": closure.digest(stage),
         "config": config,
         "inputs": [sha256(path) for path in inputs],
         "torch": torch.__version__,
@@ -36,23 +58,48 @@ class State:
     def locked(self) -> Iterator[None]:
         """Hold the folder for this process.
 
-        A process that was started by a workflow which then died may still be training. Two writers
-        would mix two runs, so the second one fails. The system frees the lock of a killed process.
+        A training process outlives the workflow that started it, if that was killed alone. Two
+        writers would mix two runs, so the newer process asks the older one to save and end, and
+        goes on from there. It can't where the older one is on another machine, which is an error.
+        The system frees the lock of a process that was killed.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "lock", "a+", encoding="ascii") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.seek(0)
-                raise TodflowError(
-                    f"{self.folder}: process {lock.read().strip() or '?'} is training here; "
-                    "wait for it or end it, then start again"
-                ) from None
+        with self._lock() as lock:
             lock.truncate(0)
-            lock.write(str(os.getpid()))
+            lock.write(f"{platform.node()} {os.getpid()}")
             lock.flush()
             yield
+
+    def _lock(self) -> IO[str]:
+        path = self.folder / "lock"
+        while True:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = open(path, "a+", encoding="utf-8")
+            if not _try_lock(lock):
+                self._take_over(lock)
+            # The older process may have come to its end meanwhile, and removed the folder.
+            if path.exists() and path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                return lock
+            lock.close()
+
+    def _take_over(self, lock: IO[str]) -> None:
+        lock.seek(0)
+        host, _, pid = lock.read().partition(" ")
+        if host != platform.node() or not pid:
+            raise TodflowError(
+                f"{self.folder}: process {pid or '?'} on {host or '?'} is training here; "
+                "wait for it or end it, then start again"
+            )
+        log.info("asking process %s to save and end", pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGTERM)
+        for _ in range(TAKE_OVER_SECONDS * 10):
+            time.sleep(0.1)
+            if _try_lock(lock):
+                return
+        raise TodflowError(
+            f"{self.folder}: process {pid} is training here and doesn't end when asked; "
+            f"end it (kill -9 {pid}), then start again"
+        )
 
     def load(self) -> dict | None:
         """The saved content, or None if there is none that belongs to this run."""

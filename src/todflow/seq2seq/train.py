@@ -108,9 +108,12 @@ class Trainer:
         self.valid_rows = valid_rows
         self.valid = examples(self.valid_rows, tokenizer, self.acts, *limits)
         self.plan = Plan(config, [(len(a.source), len(a.target)) for a in self.train])
+        # 0.98, not 0.999: in a run of some thousand updates the first ones' large gradients would
+        # hold the step size down for a good part of it.
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=config["learning_rate"],
+            betas=(0.9, 0.98),
             weight_decay=config["weight_decay"],
             fused=True,
         )
@@ -285,7 +288,7 @@ def main(args: argparse.Namespace) -> None:
     if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
         log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
     inputs = [args.train, args.valid, *([args.entities] if args.entities else [])]
-    state = State(args.state, digest(config, inputs))
+    state = State(args.state, digest("todflow.seq2seq.train", config, inputs))
     stop = Stop()
     train_rows = turns(read_turns(args.train))
     valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])

@@ -93,17 +93,6 @@ def read_benchmark(path: str | Path) -> dict[str, float | None]:
     return {name: _number(lines[-1][name]) for name in TIMES}
 
 
-def parse_settings(text: str, what: str) -> dict:
-    """A JSON object that a rule hands over as text. Raises TodflowError."""
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise TodflowError(f"{what}: not JSON ({error})") from None
-    if not isinstance(value, dict):
-        raise TodflowError(f"{what}: not a JSON object")
-    return value
-
-
 def _number(text: str) -> float | None:
     try:
         return float(text)

@@ -1,5 +1,6 @@
 """What the scripts in workflow/scripts share."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,3 +22,14 @@ def one_line_errors() -> Iterator[None]:
 def paths(files) -> list[str]:
     """A named input of Snakemake as a list, whether it was given as one file, several or none."""
     return [files] if isinstance(files, str) else [str(path) for path in files]
+
+
+def parse_settings(text: str, what: str) -> dict:
+    """A JSON object that a rule hands over as text. Raises TodflowError."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise TodflowError(f"{what}: not JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise TodflowError(f"{what}: not a JSON object")
+    return value
