@@ -76,6 +76,7 @@ def config(**changes) -> dict:
         "batch_turns": 4,
         "batch_tokens": 1000,
         "learning_rate": 0.01,
+        "adam_beta2": 0.98,
         "weight_decay": 0.01,
         "warmup_steps": 3,
         "schedule": "linear",

@@ -72,6 +72,7 @@ SFT_FLIPS = {
     "learning_rate": 0.5,
     "schedule": "constant",
     "warmup_steps": 7,
+    "adam_beta2": 0.9,
     "weight_decay": 0.5,
     "gradient_clip": 2.5,
     "precision": "bf16",

@@ -96,7 +96,7 @@ def test_plan_of_the_default_config(project):
 @pytest.mark.parametrize(
     ("overlay", "expected"),
     [
-        ("config/real.yaml", {"train_sft": 2, "generate_responses": 4, "fetch_incar": 1, "prepare_incar": 1}),
+        ("config/real.yaml", {"train_sft": 1, "generate_responses": 2, "fetch_incar": 1, "prepare_incar": 1}),
         ("config/paper.yaml", {"train_sft": 10, "generate_responses": 20, "fetch_incar": 1}),
     ],
 )
@@ -201,7 +201,8 @@ def edges(mermaid: str) -> set[tuple[str, str]]:
 
 
 def test_the_rule_graph_in_the_readme_is_current(project):
-    done = project.snakemake("all", "--rulegraph", "mermaid-js", config="config/real.yaml")
+    (project.folder / "both.yaml").write_text("corpora: [selfplay, incar]\n")
+    done = project.snakemake("all", "--rulegraph", "mermaid-js", config="both.yaml")
     names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]", done.stdout, re.MULTILINE))
     graph = {(names[one], names[other]) for one, other in edges(done.stdout)}
     left_out = {"all", "write_provenance"}

@@ -9,6 +9,12 @@ _NAMES = {
     "book stay": "stay", "book day": "day", "book time": "time", "ref": "reference",
 }  # fmt: skip
 
+# The order of a domain's slots in a state: fixed, as in MultiWOZ's, whatever the order of telling.
+_ORDER = (
+    "name", "type", "area", "pricerange", "food", "stars", "internet", "parking", "department",
+    "departure", "destination", "day", "leave", "arrive", "time", "stay", "people",
+)  # fmt: skip
+
 # Unified state slot -> its name in the user's goal, where that differs.
 _GOAL_NAMES = {"price range": "pricerange", "leave at": "leaveAt", "arrive by": "arriveBy"}
 
@@ -32,6 +38,8 @@ def goal_value(goal: dict, domain: str, slot: str) -> str | None:
 def add_told(state: dict, user_acts: Acts, goal: dict, tracked: dict) -> None:
     """Add to `state`, {domain: {DAMD slot: value}}, what `user_acts` tell; a later value wins.
 
+    Domains stand in the order in which they came up, the slots of each in a fixed one.
+
     `tracked` is {domain: slots that a state may have}. A value told by reference ("the same day",
     "same area as the hotel") is entered as the value that the user means, which the goal knows.
     """
@@ -40,7 +48,8 @@ def add_told(state: dict, user_acts: Acts, goal: dict, tracked: dict) -> None:
             continue
         if value.startswith(("the same", "same area as", "in the same price range as")):
             value = goal_value(goal, domain, slot) or value
-        state.setdefault(domain, {})[slot_name(domain, slot)] = value
+        slots = {**state.get(domain, {}), slot_name(domain, slot): value}
+        state[domain] = dict(sorted(slots.items(), key=lambda item: _ORDER.index(item[0])))
 
 
 def state_span(state: dict[str, dict[str, str]]) -> str:

@@ -1,1 +1,8 @@
 """Encoder-decoder policies: text sequences, tokenizers, supervised fine-tuning and generation."""
+
+import os
+
+# Before torch is imported anywhere: its threads then sleep while they wait for each other. By default they
+# spin, which on a machine with anything else to do makes two threads many times slower than one
+# (benchmarks/busy_threads.py).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -4,7 +4,7 @@ from todflow.errors import TodflowError
 
 
 def require(config: dict, names: tuple[str, ...]) -> None:
-    """TodflowError unless `config` has exactly the keys `names`: no setting has a hidden default."""
+    """TodflowError unless `config` has exactly the keys `names`; none has a hidden default."""
     for name in names:
         if name not in config:
             raise TodflowError(f"config: '{name}' is missing; give all of {', '.join(names)}")

@@ -32,7 +32,7 @@ from todflow.seq2seq.validate import Scorer, scorer
 SETTINGS = tuple(
     """
     backbone seed device threads precision max_source_tokens max_new_tokens epochs batch_turns
-    batch_tokens learning_rate schedule warmup_steps weight_decay gradient_clip evaluate_from
+    batch_tokens learning_rate schedule warmup_steps adam_beta2 weight_decay gradient_clip evaluate_from
     evaluate_every patience valid_dialogues valid_context valid_batch_turns average
     checkpoint_steps evaluator
     """.split()
@@ -113,7 +113,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=config["learning_rate"],
-            betas=(0.9, 0.98),
+            betas=(0.9, config["adam_beta2"]),
             weight_decay=config["weight_decay"],
             fused=True,
         )
