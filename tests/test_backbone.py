@@ -168,3 +168,19 @@ def test_devices():
     if not torch.cuda.is_available():
         with pytest.raises(TodflowError, match="no CUDA device"):
             backbone.prepare("cuda", 1)
+
+
+def test_one_gpu_is_claimed_for_the_process(monkeypatch):
+    claimed = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "pretend")
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **__: None)
+    monkeypatch.setattr(backbone.gpu, "claim", claimed.append)
+    for name in ("PYTORCH_NVML_BASED_CUDA_CHECK", "CUBLAS_WORKSPACE_CONFIG"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert backbone.prepare("cuda", 1) == torch.device("cuda")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
+    backbone.prepare("cuda", 1)
+    assert claimed == [["0", "1"], ["2", "5"]]

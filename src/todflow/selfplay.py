@@ -98,7 +98,7 @@ def main(args: argparse.Namespace) -> None:
     rows = []
     with open_convlab(args.convlab) as convlab:
         user, system, wording = convlab.user(args.config.get("initiative")), Hdc(), Wording()
-        progress = Progress("self-play", len(mine), "dialogues")
+        progress = Progress(f"self-play {args.out}", len(mine), "dialogues")
         for done, (split, seed) in enumerate(mine):
             rows += rows_of(user, system, wording, split, seed)
             progress.update(done + 1)

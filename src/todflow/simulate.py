@@ -109,7 +109,7 @@ def main(args: argparse.Namespace) -> None:
         user = convlab.user(setting["initiative"])
         system = SYSTEMS[args.config["system"]]()
         evaluator = make_evaluator(setting["counting"])
-        progress = Progress(f"simulate {args.config['system']}", len(mine), "dialogues")
+        progress = Progress(f"simulate {args.out}", len(mine), "dialogues")
         for done, (dialogue, seed) in enumerate(mine):
             rows, result = simulate(user, system, evaluator, dialogue, seed)
             transcripts += rows

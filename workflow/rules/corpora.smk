@@ -74,6 +74,7 @@ rule play_selfplay:
         "results/logs/play_selfplay/{shard}.log",
     benchmark:
         "results/benchmarks/play_selfplay/{shard}.tsv"
+    priority: 1  # training takes longest and waits for it
     conda:
         "../../envs/simulate.yaml"
     params:

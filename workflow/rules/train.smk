@@ -23,12 +23,13 @@ rule train_sft:
         "results/logs/train_sft/{dataset}-{backbone}-{seed}.log",
     benchmark:
         "results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv"
+    priority: 1
     conda:
         "../../envs/train.yaml"
     threads: config["sft"]["threads"]
     resources:
         gpu=gpus(),
-        mem_mb=3000,
+        mem_mb=4000,
         runtime="24h",
     params:
         cfg=train_settings,

@@ -5,7 +5,9 @@ load it. What todflow has to know besides (does the corpus have acts, how long m
 the entry `todflow` of its config.json.
 """
 
+import logging
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedModel
 from transformers import PreTrainedTokenizerBase, T5Config, T5ForConditionalGeneration
 from transformers.utils import logging as transformers_logging
 
+from todflow import gpu
 from todflow.errors import TodflowError
 from todflow.seq2seq import sequences
 from todflow.seq2seq.sequences import Turn
@@ -31,6 +34,7 @@ FILES = (
 _NEIGHBOUR = 6.0
 
 transformers_logging.disable_progress_bar()
+log = logging.getLogger(__name__)
 
 
 def prepare(device: str, threads: int) -> torch.device:
@@ -42,8 +46,13 @@ def prepare(device: str, threads: int) -> torch.device:
     """
     torch.set_num_threads(threads)
     if device == "cuda":
+        # Look through NVML: CUDA itself would fix the visible devices before one is claimed.
+        os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
         if not torch.cuda.is_available():
             raise TodflowError("device: cuda, but torch sees no CUDA device; set device: cpu")
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        gpu.claim(visible.split(",") if visible else list(map(str, range(torch.cuda.device_count()))))
+        log.info("device: %s", torch.cuda.get_device_name())
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
     elif device != "cpu":
@@ -160,6 +169,8 @@ def _mean_rows(model: PreTrainedModel, ids: list[int]) -> None:
 def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     """Write the checkpoint FILES into `folder`, each atomically, the weights last."""
     folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(".partial-*"):  # of a run that was killed right here
+        shutil.rmtree(leftover)
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as temporary:
         model.save_pretrained(temporary, max_shard_size="100GB")
         tokenizer.save_pretrained(temporary)

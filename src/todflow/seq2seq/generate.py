@@ -115,7 +115,7 @@ def main(args: argparse.Namespace) -> None:
     device = backbone.prepare(config["device"], config["threads"])
     rows = turns(read_turns(args.turns))
     model, tokenizer = backbone.load(args.model, device)
-    progress = Progress(f"generate ({config['context']} context)", len(rows), "turns")
+    progress = Progress(f"generate {args.out}", len(rows), "turns")
     write = writer(model, tokenizer, config["max_new_tokens"], config["batch_size"], progress)
     texts = predict(rows, write, config["context"], model.config.todflow["acts"])
     progress.close()

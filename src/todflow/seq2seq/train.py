@@ -98,9 +98,10 @@ class Trainer:
         score: Scorer,
         state: State,
         stop: Stop,
+        label: str,
     ):
         self.config, self.model, self.tokenizer = config, model, tokenizer
-        self.score, self.state, self.stop = score, state, stop
+        self.score, self.state, self.stop, self.label = score, state, stop, label
         facts = model.config.todflow
         self.acts = facts["acts"]
         limits = facts["max_source"], facts["max_target"]
@@ -108,8 +109,6 @@ class Trainer:
         self.valid_rows = valid_rows
         self.valid = examples(self.valid_rows, tokenizer, self.acts, *limits)
         self.plan = Plan(config, [(len(a.source), len(a.target)) for a in self.train])
-        # 0.98, not 0.999: in a run of some thousand updates the first ones' large gradients would
-        # hold the step size down for a good part of it.
         self.optimizer = torch.optim.AdamW(
             model.parameters(),
             lr=config["learning_rate"],
@@ -146,7 +145,7 @@ class Trainer:
 
     def fit(self) -> None:
         """Train until the last epoch, or until the validation score has stopped rising."""
-        progress = Progress("sft", self.plan.total, "updates", done=self.step)
+        progress = Progress(self.label, self.plan.total, "updates", done=self.step)
         while self.record["stale"] < self.config["patience"]:
             epoch = self.plan.evaluated_epoch(self.step)
             if epoch is not None and self.record["evaluated"] != self.step:
@@ -223,7 +222,7 @@ class Trainer:
         """The evaluator's scores of greedy output on the validation dialogues."""
         self.model.eval()
         config = self.config
-        progress = Progress("sft: validation", len(self.valid_rows), "turns")
+        progress = Progress(f"{self.label}, validation", len(self.valid_rows), "turns")
         limits = config["max_new_tokens"], config["valid_batch_turns"]
         write = writer(self.model, self.tokenizer, *limits, progress)
         texts = predict(self.valid_rows, write, config["valid_context"], self.acts)
@@ -312,6 +311,7 @@ def main(args: argparse.Namespace) -> None:
             score,
             state,
             stop,
+            f"sft {args.out}",
         )
         trainer.fit()
         trainer.finish()
