@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -23,11 +24,13 @@ from todflow.config import nearest, resolve
 from todflow.errors import TodflowError
 
 # Jobs run `python -m todflow.<stage>` with the Python that Snakemake runs in, or with that of a conda environment,
-# whose folder comes first on PATH then. Both find the package by PYTHONPATH.
+# whose folder comes first on PATH then. Both find the package by PYTHONPATH; since Snakemake takes that variable away
+# from jobs in a conda environment, it is set in front of each command as well.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
     PYTHONPATH=str(ROOT / "src"),
 )
+shell.prefix(f"export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; ")
 
 try:
     config.update(
