@@ -130,6 +130,78 @@ def test_refusals(archive, references, tmp_path, capsys):
     assert not out.exists()
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data, first: data | {"a\nb": []}, r"not of this split: 'a\nb'; give"),
+        (
+            lambda data, first: data | {first: [turn | {"respones": ""} for turn in data[first]]},
+            "turn 0, field respones: unknown, the nearest known one is response;",
+        ),
+        (
+            lambda data, first: data
+            | {first: [turn | {"state": {"bogus": "x"}} for turn in data[first]]},
+            "turn 0, field state.bogus: no such slot; this dialogue's are ",
+        ),
+    ],
+)
+def test_wrong_names(archive, references, tmp_path, capsys, change, message):
+    out, predictions = tmp_path / "s.json", tmp_path / "p.json"
+    predictions.write_text(json.dumps(change(references, next(iter(references)))))
+    error = refuse(capsys, "--predictions", predictions, "--data", archive, "--out", out)
+    assert "p.json" in error and message in error
+    assert not out.exists()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.json", b"[" * 200_000, "p.json: nested too deeply"),
+        ("p.json", b'{"a": [], "a": []}', "p.json, dialogue a: given twice"),
+        (
+            "p.json.gz",
+            gzip.compress(b"{}" * 99)[:10] + b"\xff" * 20,
+            "p.json.gz: not readable as text (Error -3",
+        ),
+        (
+            "p.csv",
+            b"START_CSV_SECTION\ndial_id,turn_num,generated_bspan,bspan,generated_response,response"
+            b"\n0,0,a,b,c,d\n0,1,a,b,c," + b"d" * 131_073,
+            "p.csv, dialogue 0, turn 0: no CSV after this (field larger",
+        ),
+    ],
+)
+def test_broken_files(archive, tmp_path, capsys, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    variant = "sequicity" if name.endswith(".csv") else "galaxy"
+    arguments = ("--predictions", tmp_path / name, "--data", archive, "--variant", variant)
+    assert message in refuse(capsys, *arguments, "--out", tmp_path / "s.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--seed", "-1"), "--seed: -1; give a whole number, 0 or more"),
+        (("--samples", "999999999"), "--samples: 999999999; give a whole number from 1 to 100000"),
+        (("--out", "."), "--out: . is a folder"),
+        (("--out", "file/below/s.json"), "which is no folder"),
+        (("--out", "/proc/s.json"), "--out: /proc/s.json: "),
+        (("--out", "s" * 300), "File name too long"),
+    ],
+)
+def test_arguments_are_checked_before_anything_is_read(
+    tmp_path, capsys, monkeypatch, arguments, message
+):
+    """Neither predictions nor data are there: what is refused is refused before."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    files = ("--predictions", "p.json", "--data", "none.zip", "--out", "new/s.json")
+    assert message in refuse(capsys, *files, *arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_no_data(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("TODFLOW_DATA_MIRROR", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -62,6 +62,10 @@ def test_given_values_stay_and_the_input_is_not_changed():
         ({"named": {"mine": {"zzz": 1}}}, "unknown key 'named.mine.zzz'; known here: size"),
         ({"inner": {"steps": 0}}, "'inner.steps': 0 is less than the minimum of 1"),
         ({"rate": "fast"}, "'rate': 'fast' is not of type 'number'"),
+        ({"rate": "2e-5"}, "'rate': '2e-5' is not of type 'number'; YAML reads this as text"),
+        ({"rate": float("nan")}, "'rate': nan is not of type 'number'"),
+        ({"inner": {"steps": 2.0}}, "'inner.steps': 2.0 is not of type 'integer'"),
+        ({"inner": {1: 2}}, "key 1 in 'inner' is no text"),
     ],
 )
 def test_errors_name_the_key_and_the_remedy(raw, message):
@@ -69,6 +73,12 @@ def test_errors_name_the_key_and_the_remedy(raw, message):
         resolve(raw, SMALL)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_names_that_become_folders_are_plain():
+    for wrong in ({"backbone": {"my/model": {"kind": "scratch"}}}, {"incar": {"archive": "a{b}.zip"}}):
+        with pytest.raises(TodflowError, match="does not match"):
+            resolve(wrong, SCHEMA)
 
 
 def test_a_name_that_is_not_there_gets_the_nearest_one():

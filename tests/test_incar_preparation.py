@@ -235,7 +235,7 @@ def test_stage_refuses_in_one_line_and_writes_nothing(tmp_path):
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert "no member kvret_train_public.json" in ended.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["k.zip", "log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["k.zip", "log", "log.lock"]
 
 
 @pytest.fixture(scope="module")

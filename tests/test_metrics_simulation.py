@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from todflow.metrics.simulation import bootstrap, figures, wilson
+from todflow.metrics.simulation import RATES, bootstrap, figures, wilson
 
 
 def test_wilson_against_known_values():
@@ -35,13 +35,19 @@ def results(**columns):
 def test_undefined_values_are_left_out():
     measured = figures(results(), 50, 1)
     assert measured["turns"]["value"] == 15 and measured["turns"]["n"] == 2
-    assert measured["inform_precision"] == {"value": 50.0, "n": 1, "ci": [50.0, 50.0]}
-    assert measured["book"] == {"value": None, "n": 0, "ci": None}
+    assert measured["inform_precision"] == {
+        "value": 50.0,
+        "n": 1,
+        "ci": [50.0, 50.0],
+        "interval": "bootstrap",
+    }
+    assert measured["book"] == {"value": None, "n": 0, "ci": None, "interval": "bootstrap"}
     assert [measured[name]["value"] for name in ("success", "success_strict", "complete")] == [
         50,
         0,
         100,
     ]
+    assert {name for name in measured if measured[name]["interval"] == "wilson"} == set(RATES)
     assert measured["complete"]["ci"] == pytest.approx([34.24, 100], abs=0.01)
 
 

@@ -77,6 +77,14 @@ def test_json_plain_and_gzip(tmp_path):
         ({"a": [{"response": "r", "state": "7pm"}]}, "field state: '7pm'; .*or use state_span"),
         ({"a": [{"response": "r", "state_span": None}]}, "field state_span: None, not text"),
         ({"a": [{"response": "r", "state": {}, "act_span": 1}]}, "field act_span: 1, not text"),
+        (
+            {"a": [TURNS[0] | {"respones": "r"}]},
+            "dialogue a, turn 0, field respones: unknown, the nearest known one is response;",
+        ),
+        ({"a": [TURNS[0] | {"x\ny": 1}]}, r"field 'x\\ny': unknown"),
+        ({"a\nb": [{}]}, r"dialogue 'a\\nb', turn 0, field state"),
+        ({"a\nb": 1}, r"dialogue 'a\\nb': not a list"),
+        ({"a": [{"response": "r", "state": {"x\ny": 7}}]}, r"field state\.'x\\ny': 7, not text"),
     ],
 )
 def test_bad_json_names_dialogue_turn_and_field(tmp_path, data, message):
@@ -85,6 +93,54 @@ def test_bad_json_names_dialogue_turn_and_field(tmp_path, data, message):
     with pytest.raises(TodflowError, match=rf"p\.json.*{message}") as raised:
         read_predictions(path)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": [], "b": [], "a": []}', "dialogue a: given twice"),
+        (
+            '{"a": [{"state": {}, "response": "r", "response": "s"}]}',
+            "dialogue a, turn 0, field response: given twice",
+        ),
+        (
+            '{"a": [{"state": {"time": "1", "time": "2"}, "response": "r"}]}',
+            "dialogue a, turn 0, field state.time: given twice",
+        ),
+        ("[" * 200_000, "nested too deeply"),
+        ('{"a":' * 200_000, "nested too deeply"),
+    ],
+)
+def test_json_that_only_text_can_hold(tmp_path, text, message):
+    path = tmp_path / "p.json"
+    path.write_text(text)
+    with pytest.raises(TodflowError, match=rf"p\.json.*{message}") as raised:
+        read_predictions(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_json_at_every_depth_is_refused_in_one_line(tmp_path):
+    """Some depths can just be read, but no longer be shown."""
+    path = tmp_path / "p.json"
+    for depth in range(500, 1000, 3):
+        path.write_text('{"a": [{"response": "r", "state": %s1%s}]}' % ("[" * depth, "]" * depth))
+        with pytest.raises(TodflowError, match="nested too deeply|field state: "):
+            read_predictions(path)
+
+
+def test_flipped_bytes_of_gzip(tmp_path):
+    path = tmp_path / "p.json.gz"
+    content = gzip.compress(json.dumps({f"d{n}": TURNS for n in range(50)}).encode(), mtime=0)
+    refused = 0
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            read_predictions(path)
+        except TodflowError as error:
+            assert "p.json.gz: not readable as text (" in str(error) and "\n" not in str(error)
+            refused += 1
+    # Time and operating system of the header may hold anything.
+    assert refused >= len(content) - 6
 
 
 HEAD = "seed : 0\nSTART_CSV_SECTION\n"
@@ -107,6 +163,13 @@ def test_sequicity(tmp_path):
         (HEAD + "dial_id,turn_num\n1,0\n", "column 'generated_bspan' is missing"),
         (HEAD + COLUMNS + "1,0,u,a,b,c\n", "dialogue 1, turn 0, field response: missing"),
         (HEAD + COLUMNS + "x,0,u,a,b,c,d\n", "dialogue x, turn 0, field dial_id: not a number"),
+        (HEAD + COLUMNS + "1,x,u,a,b,c,d\n", "dialogue 1, turn x, field turn_num: not a number"),
+        (HEAD + COLUMNS + '"x\ny",0,u,a,b,c,d\n', r"dialogue 'x\\ny', turn 0, field dial_id"),
+        (
+            HEAD + COLUMNS + f"1,0,u,a,b,c,d\n1,1,u,{'a' * 131_073},b,c,d\n",
+            r"dialogue 1, turn 0: no CSV after this \(field larger",
+        ),
+        (HEAD + "a" * 131_073 + COLUMNS, r"no CSV after this \(field larger"),
         (HEAD + COLUMNS + "1,1,u,a,b,c,d\n", "dialogue 1, turn 1, field turn_num: turn 0 is due"),
     ],
 )

@@ -4,6 +4,7 @@ import argparse
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,7 +14,16 @@ from todflow.corpora.incar.prepare import split_rows
 from todflow.corpora.incar.release import read_entities
 from todflow.corpora.turns import COLUMNS, write_turns
 from todflow.errors import TodflowError
-from todflow.score import gold_dialogues, intents, main, report, slots_of, tallies
+from todflow.predictions import Answer
+from todflow.score import (
+    gold_dialogues,
+    intents,
+    main,
+    predicted_dialogues,
+    report,
+    slots_of,
+    tallies,
+)
 
 
 def row(dialogue, turn, domain, state, response, acts=""):
@@ -104,7 +114,13 @@ def test_incar_stage_needs_entities_and_has_no_act_f1(tmp_path):
     [
         ({"evaluator": "bleurt"}, "config: 'evaluator': 'bleurt' is none of incar-galaxy"),
         ({"samples": 0}, "config: 'samples': 0"),
+        ({"samples": 100_001}, "config: 'samples': 100001; give a whole number from 1 to 100000"),
+        ({"samples": True}, "config: 'samples': True"),
+        ({"samples": 20.0}, "config: 'samples': 20.0"),
         ({"seed": "x"}, "config: 'seed': 'x'"),
+        ({"seed": -1}, "config: 'seed': -1"),
+        ({"seed": False}, "config: 'seed': False"),
+        ({"evaluator": []}, r"config: 'evaluator': \[\] is none of"),
     ],
 )
 def test_bad_settings(tmp_path, config, message):
@@ -129,19 +145,55 @@ def test_dialogues_must_be_those_of_the_split(tmp_path, table, message):
     assert not (tmp_path / "s.json").exists()
 
 
-def test_stage_ends_with_status_2_and_one_line(tmp_path):
+def test_unknown_slots_are_refused_and_those_of_other_domains_scored():
+    table = pd.DataFrame(INCAR)
+    slots, domains = slots_of("incar-galaxy", table), intents(table)
+    gold = gold_dialogues(table, slots)
+
+    def predicted(state):
+        answers = {"one": [Answer(state, "", "")], "two": [Answer("", "", "")]}
+        return predicted_dialogues(answers, gold, slots, domains, Path("p.json"))
+
+    message = (
+        r"p\.json, dialogue one, turn 0, field state\.bogus: no such slot; this dialogue's are "
+        "agenda, date, event, party, room, time$"
+    )
+    with pytest.raises(TodflowError, match=message):
+        predicted({"time": "7pm", "bogus": "x"})
+    assert predicted({"poi_type": "gas"})["one"][0].state == {"schedule": {"poi_type": "gas"}}
+
+
+@pytest.mark.parametrize("config", [["selfplay"], "selfplay", None, 1])
+def test_settings_must_be_an_object(config):
+    with pytest.raises(TodflowError, match="^config: .*; give an object of evaluator, samples"):
+        main(argparse.Namespace(config=config))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ('{"evaluator": "selfplay"}', "'samples': None; give a whole number from 1 to 100000"),
+        (
+            '{"evaluator": "selfplay", "samples": true, "seed": 1}',
+            "'samples': True; give a whole number from 1 to 100000",
+        ),
+        (
+            '{"evaluator": "selfplay", "samples": 1, "seed": -1}',
+            "'seed': -1; give a whole number, 0 or more",
+        ),
+    ],
+)
+def test_stage_ends_with_status_2_and_one_line(tmp_path, config, message):
     files = [part for name in ("gold", "predictions") for part in (f"--{name}", tmp_path / name)]
     ended = subprocess.run(
-        [sys.executable, "-m", "todflow.score", "--config", '{"evaluator": "selfplay"}', *files]
+        [sys.executable, "-m", "todflow.score", "--config", config, *files]
         + ["--out", tmp_path / "s.json", "--log", tmp_path / "log"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 2
-    assert (
-        ended.stderr == "error: config: 'samples': None; give a whole number, at least one sample\n"
-    )
+    assert ended.stderr == f"error: config: {message}\n"
 
 
 @pytest.mark.oracle

@@ -45,7 +45,9 @@ def run(script, monkeypatch, inputs_, outputs, **params):
     snakemake = SimpleNamespace(
         input=Files(**inputs_),
         output=Files(**outputs),
-        params=SimpleNamespace(**{name: json.dumps(value) for name, value in params.items()}),
+        params=SimpleNamespace(
+            root=".", **{name: json.dumps(value) for name, value in params.items()}
+        ),
         log=["script.log"],
     )
     try:
@@ -60,12 +62,13 @@ TABLES = {
     "react": "results/react/table1.csv",
     "page": "results/table1.html",
 }
+CFG = {"scale": "embedded", "backbone": inputs.BACKBONES}
 
 
 def test_tabulate_and_plot_from_measurements_to_picture(monkeypatch):
     # One file may come as text, several as a list.
     given = {"scores": inputs.score(), "simulations": [inputs.simulation()]}
-    run("tabulate_results.py", monkeypatch, given, TABLES, cfg={"scale": "embedded"})
+    run("tabulate_results.py", monkeypatch, given, TABLES, cfg=CFG)
     run("plot_results.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"})
     for path in (*TABLES.values(), "results/table1.svg"):
         assert Path(path).stat().st_size > 1000, path
@@ -92,7 +95,7 @@ def test_an_error_ends_a_script_with_one_line(monkeypatch, capsys):
     given = {"scores": [path], "simulations": []}
     monkeypatch.setattr(sys, "__stderr__", sys.stderr)
     with pytest.raises(SystemExit) as caught:
-        run("tabulate_results.py", monkeypatch, given, TABLES, cfg={"scale": "embedded"})
+        run("tabulate_results.py", monkeypatch, given, TABLES, cfg=CFG)
     assert caught.value.code == 2
     line = f"error: {path}: match isn't a number; delete the file and run its stage again\n"
     assert Path("script.log").read_text() == line

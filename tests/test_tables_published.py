@@ -119,6 +119,10 @@ def changed(tmp_path, change):
             "'mine' isn't listed under evaluators",
         ),
         (lambda raw: raw["tables"][2].update(dialogues="many"), "'many' isn't a count"),
+        (
+            lambda raw: raw["simulations"][0]["definition"].update(initiative="all"),
+            r"simulations\[0\].definition.initiative: 'all' isn't a count or null",
+        ),
         (lambda raw: raw["simulations"][0].update(own="true"), "'true' is neither yes nor no"),
         (
             lambda raw: raw["misprints"][0].update(metric="bleurt"),

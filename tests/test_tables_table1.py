@@ -10,13 +10,16 @@ from todflow.tables.seeds import t_interval, t_quantile
 PUBLISHED = published.load()
 
 
+UNDEFINED = {"value": None, "n": 0, "ci": None, "interval": "bootstrap"}
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def build(scores=(), simulations=()):
-    return table1.build(PUBLISHED, list(scores), list(simulations), "embedded")
+def build(scores=(), simulations=(), backbones=inputs.BACKBONES):
+    return table1.build(PUBLISHED, list(scores), list(simulations), "embedded", backbones)
 
 
 def cell(table, system, metric, dataset="simulation"):
@@ -114,7 +117,9 @@ def test_one_seed_has_the_files_interval():
     assert (row["n"], row["seeds"]) == ("38", "1")
     assert "One seed; 95 % bootstrap interval" in row["note"]
     row = cell(build([inputs.score()]), "SFT scratch-small", "joint_goal_accuracy", "selfplay")
-    assert (row["reproduced"], row["ci_low"], row["n"]) == ("50.00", "", "300")
+    assert (row["reproduced"], row["ci_low"], row["n"]) == ("50.00", "48.00", "300")
+    row = cell(build([inputs.score(ci={})]), "SFT scratch-small", "match", "selfplay")
+    assert (row["reproduced"], row["ci_low"], row["ci_high"]) == ("70.00", "", "")
     assert "no interval" in row["note"]
 
 
@@ -143,7 +148,7 @@ def test_the_gold_context_is_a_system_of_its_own():
 
 def test_undefined_figures_are_empty_with_a_reason():
     table = build(
-        [inputs.score("incar")], [inputs.simulation(book={"value": None, "n": 0, "ci": None})]
+        [inputs.score("incar")], [inputs.simulation(book=UNDEFINED)]
     )
     assert "no dialogue acts" in cell(table, "SFT scratch-small", "act_f1", "incar")["note"]
     row = cell(table, "HDC (semantic level)", "book")
@@ -152,7 +157,62 @@ def test_undefined_figures_are_empty_with_a_reason():
 
 def test_unlisted_settings_stand_in():
     row = cell(build(simulations=[inputs.simulation("mine")]), "hdc/mine", "turns")
-    assert (row["status"], row["published"], row["evaluator"]) == ("stand_in", "", "mine")
+    assert (row["status"], row["published"], row["evaluator"]) == (
+        "stand_in",
+        "",
+        "mine (unlisted)",
+    )
+
+
+@pytest.mark.parametrize(
+    "setting, definition, system",
+    [
+        ("convlab2", {"initiative": 3, "counting": "convlab2"}, "HDC (semantic level)"),
+        ("convlab2", {"initiative": 4, "counting": "convlab3"}, "HDC (semantic level)"),
+        ("convlab2", inputs.DEFINITIONS["convlab3"], "HDC (semantic level)"),
+        (
+            "convlab3",
+            inputs.DEFINITIONS["convlab2"],
+            "HDC (semantic level), ConvLab-3 native",
+        ),
+    ],
+)
+def test_a_settings_name_with_another_meaning_stands_in(setting, definition, system):
+    table = build(simulations=[inputs.simulation(setting, definition=definition)])
+    row = cell(table, system, "success")
+    assert (row["reproduced"], row["status"]) == ("", "not_run")
+    assert f"hdc/{setting} isn't" in row["note"] and "wasn't part" not in row["note"]
+    row = cell(table, f"hdc/{setting}", "success")
+    assert (row["published"], row["reproduced"], row["status"]) == ("", "97.40", "stand_in")
+    assert row["evaluator"] == f"{setting} (unlisted)"
+    assert f"counting {definition['counting']}, initiative " in row["note"]
+    assert "reproduced" not in set(table["status"])
+
+
+def test_the_note_names_the_intervals_method():
+    table = build(simulations=[inputs.simulation()])
+    for metric, method in (("success", "Wilson"), ("turns", "bootstrap")):
+        row = cell(table, "HDC (semantic level)", metric)
+        assert row["note"].endswith(f"95 % {method} interval over dialogues.")
+
+
+@pytest.mark.parametrize(
+    "backbone",
+    [
+        {"kind": "scratch"},
+        {"kind": "scratch", "name": "google/flan-t5-base"},
+        {"kind": "pretrained", "name": "google/flan-t5-large"},
+        {"kind": "pretrained", "name": "mine/flan-t5-base"},
+        None,
+    ],
+)
+def test_a_backbones_name_with_another_meaning_stands_in(backbone):
+    backbones = {} if backbone is None else {"flan-t5-base": backbone}
+    table = build([inputs.score("incar", "flan-t5-base")], backbones=backbones)
+    row = cell(table, "SFT flan-t5-base", "match", "incar")
+    assert row["status"] == "stand_in" and "Stand-in model" in row["note"]
+    row = cell(table, "SFT flan-t5-large", "match", "incar")
+    assert row["status"] == "not_run" and "Stand-in model" not in row["note"]
 
 
 def test_the_order_of_the_files_does_not_matter():

@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 def table():
     scores = [inputs.score(), inputs.score(context="gold"), inputs.score("incar")]
     simulations = [inputs.simulation("convlab2"), inputs.simulation("convlab3")]
-    return table1.build(PUBLISHED, scores, simulations, "embedded")
+    return table1.build(PUBLISHED, scores, simulations, "embedded", inputs.BACKBONES)
 
 
 def test_golden_lines_of_the_tidy_table(table):
@@ -48,7 +48,7 @@ def test_golden_lines_of_the_tidy_table(table):
         "react,HDC (semantic level),simulation,success,97.3,97.40,96.40,98.40,1000,20200202,"
         "reproduced,"
         "\"ConvLab-2's user initiative (4) and counting, on ConvLab 3.0.1. "
-        '95 % bootstrap interval over dialogues.",convlab2,embedded,'
+        '95 % Wilson interval over dialogues.",convlab2,embedded,'
         "results/simulate/hdc/convlab2/metrics.json"
     )
 
@@ -156,7 +156,7 @@ SCENES = {
 @pytest.mark.parametrize("scene", SCENES)
 def test_no_text_of_the_picture_is_cut_or_covered_by_another(scene):
     scores, simulations = SCENES[scene]()
-    table = table1.build(PUBLISHED, scores, simulations, "embedded")
+    table = table1.build(PUBLISHED, scores, simulations, "embedded", inputs.BACKBONES)
     found, page = texts(plot.draw(table, PUBLISHED))
     assert len(found) > 10
     for text, box in found:

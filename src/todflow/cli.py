@@ -12,17 +12,19 @@ from todflow.corpora.incar.entities import entity_map
 from todflow.corpora.incar.prepare import split_rows
 from todflow.corpora.incar.release import read_entities
 from todflow.errors import TodflowError
-from todflow.files import write_json
 from todflow.metrics import sequicity
 from todflow.predictions import is_sequicity, read_predictions, read_sequicity
 from todflow.score import (
     check_ids,
+    check_out,
+    check_sampling,
     gold_dialogues,
     intents,
     predicted_dialogues,
     report,
     slots_of,
     tallies,
+    write_report,
 )
 
 _ARCHIVE = "kvret_dataset_public.zip"
@@ -73,8 +75,8 @@ def _options() -> argparse.ArgumentParser:
 
 def score_incar(args: argparse.Namespace) -> None:
     """`todflow score incar`: print a small table, and write the figures as JSON."""
-    if args.samples < 1:
-        raise TodflowError(f"--samples: {args.samples}; give at least 1")
+    check_sampling(vars(args), "--{}")
+    check_out(args.out)
     archive = args.data or default_archive()
     evaluator = f"incar-{args.variant}"
     entities = entity_map(read_entities(archive))
@@ -88,7 +90,7 @@ def score_incar(args: argparse.Namespace) -> None:
         predicted = predicted_dialogues(answers, gold, slots, domains, args.predictions)
         rows = tallies(evaluator, gold, predicted, domains, entities)
     result = report(evaluator, rows, args.samples, args.seed, acts=False)
-    write_json(args.out, result)
+    write_report(args.out, result)
     print(_text(result))
 
 

@@ -1,13 +1,25 @@
 """Settings: checked against the schema and completed with its defaults."""
 
 import difflib
+import math
 from collections.abc import Iterator
 from copy import deepcopy
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from todflow.errors import TodflowError
+
+
+# 64.0 is no whole number here, since it would be another text in a path; infinity is no number at all.
+STRICT = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    ).redefine(
+        "number", lambda _, value: type(value) in (int, float) and math.isfinite(value)
+    ),
+)
 
 
 def resolve(raw: dict, schema: dict) -> dict:
@@ -16,8 +28,9 @@ def resolve(raw: dict, schema: dict) -> dict:
     Raises TodflowError that names the first wrong key by its dotted path; an unknown key also gets
     the nearest known one.
     """
+    _check_names(raw)
     result = _with_defaults(deepcopy(raw), schema)
-    errors = sorted(Draft202012Validator(schema).iter_errors(result), key=_position)
+    errors = sorted(STRICT(schema).iter_errors(result), key=_position)
     if errors:
         raise TodflowError(f"config: {_explain(errors[0])}")
     return result
@@ -46,6 +59,14 @@ def _properties(schema: dict) -> list[tuple[str, dict]]:
     found = list(schema.get("properties", {}).items())
     free = schema.get("additionalProperties")
     return found + ([("<name>", free)] if isinstance(free, dict) else [])
+
+
+def _check_names(section: dict, path: str = "") -> None:
+    for name, value in section.items():
+        if not isinstance(name, str):
+            raise TodflowError(f"config: key {name!r} in '{path or 'top level'}' is no text; quote it")
+        if isinstance(value, dict):
+            _check_names(value, f"{path}.{name}".lstrip("."))
 
 
 def _with_defaults(value: object, schema: dict) -> object:
@@ -77,4 +98,14 @@ def _explain(error: ValidationError) -> str:
         known = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in known)
         return f"unknown key '{f'{path}.' if path else ''}{unknown}'; {_hint(unknown, known)}"
-    return f"'{path or 'top level'}': {error.message}"
+    hint = ""
+    if error.validator == "type" and isinstance(error.instance, str) and _is_number(error.instance):
+        hint = "; YAML reads this as text, write a number with a point such as 2.0e-5"
+    return f"'{path or 'top level'}': {error.message}{hint}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

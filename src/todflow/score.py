@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from todflow.metrics.bootstrap import intervals
 from todflow.metrics.dialogues import Dialogue, Turn
 from todflow.metrics.spans import State, parse_acts, parse_state
 from todflow.metrics.tally import figures
-from todflow.predictions import Answer, read_predictions
+from todflow.predictions import Answer, read_predictions, shown
 from todflow.stage import parser, run
 
 # Evaluator -> BLEU's epsilon.
@@ -28,7 +30,49 @@ EVALUATORS = {
     "selfplay": selfplay.EPSILON,
 }
 
+# More bootstrap samples than this need gigabytes, and move no interval.
+MAX_SAMPLES = 100_000
+
 Slots = Mapping[str, frozenset[str] | tuple[str, ...]]
+
+
+def check_sampling(settings: Mapping[str, object], name: str) -> None:
+    """Refuse a wrong `samples` or `seed`; `name` is the format of a setting's name in messages."""
+    for setting, least, most, remedy in (
+        ("samples", 1, MAX_SAMPLES, f"give a whole number from 1 to {MAX_SAMPLES}"),
+        ("seed", 0, None, "give a whole number, 0 or more"),
+    ):
+        value = settings.get(setting)
+        # Python counts True as an integer.
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or value < least or (most is not None and value > most):
+            raise TodflowError(f"{name.format(setting)}: {value!r:.60}; {remedy}")
+
+
+def check_out(path: Path) -> None:
+    """Refuse a file that can't be written, before anything is computed; leaves nothing behind."""
+    remedy = "give a file in a folder that can be written to"
+    try:
+        if path.exists() and not path.is_file():
+            raise TodflowError(f"--out: {path} is a folder or device; {remedy}")
+        folder = next(parent for parent in path.absolute().parents if os.path.lexists(parent))
+        if not folder.is_dir():
+            raise TodflowError(f"--out: {path} lies below {folder}, which is no folder; {remedy}")
+        # Asking for permissions would not tell of a file system that is read-only.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise TodflowError(f"--out: {path}: {error.strerror}; {remedy}") from None
+
+
+def write_report(path: Path, result: dict) -> None:
+    """Write the figures as JSON; a `TodflowError` where that fails in spite of `check_out`."""
+    try:
+        write_json(path, result)
+    except OSError as error:
+        raise TodflowError(
+            f"--out: {path}: {error.strerror}; give a file that can be written"
+        ) from None
 
 
 def slots_of(evaluator: str, table: pd.DataFrame) -> Slots:
@@ -70,17 +114,27 @@ def predicted_dialogues(
     """The answers as turns, in the order of the gold dialogues.
 
     A state without domains belongs to the dialogue's intent. Refuses missing and unknown dialogues,
-    and dialogues with another number of turns, by id.
+    dialogues with another number of turns, and slots that no domain has, by name.
     """
     check_ids(set(answers), set(gold), path)
+    names = {name for domain in slots.values() for name in domain}
     result = {}
     for dialogue, turns in gold.items():
         given = answers[dialogue]
         if len(given) != len(turns):
             raise TodflowError(
-                f"{path}, dialogue {dialogue}: {len(given)} turns where the split has {len(turns)}"
-                "; give one answer a turn"
+                f"{path}, dialogue {shown(dialogue)}: {len(given)} turns where the split has "
+                f"{len(turns)}; give one answer a turn"
             )
+        for number, answer in enumerate(given):
+            for slot in () if isinstance(answer.state, str) else answer.state:
+                # A slot of another domain is a system's mistake, to be scored as one.
+                if slot not in names:
+                    raise TodflowError(
+                        f"{path}, dialogue {shown(dialogue)}, turn {number}, "
+                        f"field state.{shown(slot)}: no such slot; this dialogue's are "
+                        f"{_listed(domains[dialogue], slots)}"
+                    )
         result[dialogue] = [
             _turn(answer.state, answer.act_span, answer.response, slots, domains[dialogue])
             for answer in given
@@ -88,11 +142,15 @@ def predicted_dialogues(
     return result
 
 
+def _listed(domains: str, slots: Slots) -> str:
+    return ", ".join(sorted({name for domain in domains.split() for name in slots.get(domain, ())}))
+
+
 def check_ids(found: set, expected: set, path: Path) -> None:
     """Refuse dialogues that are missing or not of the split, by id."""
     for wrong, what in ((expected - found, "missing"), (found - expected, "not of this split")):
         if wrong:
-            first = ", ".join(str(dialogue) for dialogue in sorted(wrong)[:3])
+            first = ", ".join(shown(dialogue) for dialogue in sorted(wrong)[:3])
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise TodflowError(
                 f"{path}: dialogues {what}: {first}{more}; give exactly the {len(expected)} "
@@ -161,15 +219,17 @@ def report(evaluator: str, rows: np.ndarray, samples: int, seed: int, acts: bool
 
 def main(args: argparse.Namespace) -> None:
     """Score one table of predictions."""
+    if not isinstance(args.config, dict):
+        raise TodflowError(
+            f"config: {args.config!r:.60}; give an object of evaluator, samples and seed"
+        )
     evaluator = args.config.get("evaluator")
-    if evaluator not in EVALUATORS:
-        raise TodflowError(f"config: 'evaluator': {evaluator!r} is none of {', '.join(EVALUATORS)}")
-    for name in ("samples", "seed"):
-        value = args.config.get(name)
-        if not isinstance(value, int) or value < (1 if name == "samples" else 0):
-            raise TodflowError(
-                f"config: '{name}': {value!r}; give a whole number, at least one sample"
-            )
+    if not isinstance(evaluator, str) or evaluator not in EVALUATORS:
+        raise TodflowError(
+            f"config: 'evaluator': {evaluator!r:.60} is none of {', '.join(EVALUATORS)}"
+        )
+    check_sampling(args.config, "config: '{}'")
+    check_out(args.out)
     if evaluator != "selfplay" and not args.entities:
         raise TodflowError(f"--entities: {evaluator} needs the entity map of In-Car's preparation")
     table = read_turns(args.gold)
@@ -180,7 +240,8 @@ def main(args: argparse.Namespace) -> None:
     predicted = predicted_dialogues(answers, gold, slots, domains, args.predictions)
     rows = tallies(evaluator, gold, predicted, domains, entities)
     acts = bool((table["act_span"] != "").any())
-    write_json(args.out, report(evaluator, rows, args.config["samples"], args.config["seed"], acts))
+    result = report(evaluator, rows, args.config["samples"], args.config["seed"], acts)
+    write_report(args.out, result)
 
 
 def _read_entities(path: Path) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Stage: the shares of a simulation -> its transcripts, its results, and its figures.
 
     python -m todflow.simulation_metrics --config '{"system": "hdc", "setting": "convlab2",
+        "definition": {"initiative": 4, "counting": "convlab2"},
         "dialogues": 1000, "seed": 20200202, "bootstrap": {"samples": 1000, "seed": 1}}'
         --shards T [T ...] --results R [R ...] --out DIR --log L
 
@@ -45,9 +46,9 @@ def main(args: argparse.Namespace) -> None:
     results = merge(args.results, config["dialogues"], ["dialogue"])
     write_table(args.out / "transcripts.parquet", transcripts)
     write_table(args.out / "dialogues.parquet", results)
-    report = {
-        name: config[name] for name in ("system", "setting", "dialogues", "seed", "bootstrap")
-    }
+    # `definition` is what the setting's name means, which the tables don't take on trust.
+    described = ("system", "setting", "definition", "dialogues", "seed", "bootstrap")
+    report = {name: config[name] for name in described}
     report["metrics"] = figures(results, **config["bootstrap"])
     write_json(args.out / "metrics.json", report)
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from todflow import takeover
 from todflow.errors import TodflowError
 
 
@@ -20,6 +21,7 @@ def parser(description: str) -> argparse.ArgumentParser:
         "--config", type=json.loads, default={}, help="this stage's settings, as JSON text"
     )
     return result
+
 
 
 def run(options: argparse.ArgumentParser, main: Callable[[argparse.Namespace], None]) -> None:
@@ -34,7 +36,11 @@ def run(options: argparse.ArgumentParser, main: Callable[[argparse.Namespace], N
     with contextlib.ExitStack() as stack:
         stream = sys.stderr
         if arguments.log:
-            arguments.log.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                stack.enter_context(takeover.hold(arguments.log.with_suffix(".lock")))
+            except TodflowError as error:
+                print(f"error: {error}", file=sys.__stderr__)
+                sys.exit(2)
             stream = stack.enter_context(open(arguments.log, "w", encoding="utf-8"))
             stack.enter_context(contextlib.redirect_stdout(stream))
             stack.enter_context(contextlib.redirect_stderr(stream))
@@ -43,6 +49,8 @@ def run(options: argparse.ArgumentParser, main: Callable[[argparse.Namespace], N
         )
         logging.captureWarnings(True)
         try:
+            if not isinstance(arguments.config, dict):
+                raise TodflowError("--config: not a JSON object")
             main(arguments)
         except TodflowError as error:
             logging.error("%s", error)

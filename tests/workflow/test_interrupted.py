@@ -65,6 +65,7 @@ def test_kill_9_in_training(longer, tmp_path, group):
     log = (longer.folder / "results/logs/train_sft/selfplay-scratch-tiny-1.log").read_text()
     if group:
         assert "resumed after" in log
+    assert not (longer.folder / "results/state").exists()
     resumed = sha256(longer.folder / MODEL)
     # Whole and in one go, from the same corpus.
     longer.snakemake(MODEL, "--forcerun", "train_sft")

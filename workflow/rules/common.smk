@@ -1,6 +1,6 @@
 """What its neighbours share: settings, digests of code, and lists of targets.
 
-Rules have two parameters in common. `cfg` is all that a rule reads from the config, as one JSON text, `code` a
+Rules have up to two parameters in common. `cfg` is all that one reads from the config, as one JSON text, `code` a
 digest of the source files that it runs. When either changes, Snakemake runs it again.
 """
 
@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -60,6 +61,11 @@ onstart:
         fcntl.flock(RUNNING[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise WorkflowError("another run of this workflow is working in this folder")
+
+
+onsuccess:
+    # Training keeps its last state: a run that was killed right after it needn't train again.
+    shutil.rmtree("results/state", ignore_errors=True)
 
 
 CORPORA = ["incar", "selfplay"]

@@ -7,7 +7,11 @@ STEPS fetch_incar, prepare_incar;  assemble_convlab, play_selfplay, split_selfpl
 
 
 rule fetch_incar:
-    """The official In-Car archive, its size and SHA-256 checked."""
+    """The official In-Car archive, its size and SHA-256 checked.
+
+    No digest of its code: whatever the code, the bytes are those with the hash. A re-run would begin by
+    deleting an archive that is good.
+    """
     output:
         archive=f"results/raw/{config['incar']['archive']}",
     log:
@@ -23,7 +27,6 @@ rule fetch_incar:
                 for key in ["archive", "mirror_path", "url", "size", "sha256"]
             }
         ),
-        code=code("todflow.corpora.fetch"),
     shell:
         "python -m todflow.corpora.fetch --config {params.cfg:q} --out {output.archive:q} --log {log:q}"
 
@@ -44,9 +47,10 @@ rule prepare_incar:
     conda:
         "../../envs/data.yaml"
     params:
+        cfg=as_text(sha256=config["incar"]["sha256"]),
         code=code("todflow.corpora.incar.prepare"),
     shell:
-        "python -m todflow.corpora.incar.prepare --archive {input.archive:q} --train {output.train:q}"
+        "python -m todflow.corpora.incar.prepare --config {params.cfg:q} --archive {input.archive:q} --train {output.train:q}"
         " --valid {output.valid:q} --test {output.test:q} --entities {output.entities:q} --log {log:q}"
 
 

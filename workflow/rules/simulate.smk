@@ -61,6 +61,7 @@ rule measure_simulation:
         cfg=lambda wildcards: as_text(
             system=wildcards.system,
             setting=wildcards.setting,
+            definition=config["simulate"]["settings"][wildcards.setting],
             dialogues=config["simulate"]["dialogues"],
             seed=config["simulate"]["seed"],
             bootstrap=config["bootstrap"],

@@ -42,7 +42,7 @@ rule tabulate_results:
     conda:
         "../../envs/tables.yaml"
     params:
-        cfg=as_text(scale=config["scale"]),
+        cfg=as_text(scale=config["scale"], backbone=config["backbone"]),
         code=script_code("tabulate_results.py"),
     script:
         "../scripts/tabulate_results.py"
@@ -74,7 +74,7 @@ rule write_provenance:
     input:
         data=corpus_files(),
         benchmarks=benchmark_files(),
-        lock="requirements.lock",
+        lock=os.path.relpath(ROOT / "requirements.lock"),
     output:
         provenance=report(
             "results/provenance.json",
@@ -88,7 +88,8 @@ rule write_provenance:
         "../../envs/tables.yaml"
     params:
         cfg=as_text(**config),
-        digests=as_text(**DIGESTS),
         code=script_code("write_provenance.py"),
+        digests=as_text(**DIGESTS),
+        root=os.path.relpath(ROOT),
     script:
         "../scripts/write_provenance.py"

@@ -4,7 +4,7 @@ IN      scores, simulations   measurement files (either list may be empty)
 OUT     table                 results/table1.csv
         step_reward, react    each paper's Table 1 in its own form (CSV)
         page                  the same as HTML
-PARAMS  cfg                   JSON text: {"scale": label}
+PARAMS  cfg                   JSON text: {"scale": label, "backbone": {name: {"kind": .., ..}}}
 """
 
 import sys
@@ -17,11 +17,13 @@ from todflow.tables.scripts import one_line_errors, parse_settings, paths
 
 with one_line_errors():
     figures = published.load()
+    settings = parse_settings(snakemake.params.cfg, "cfg")
     table = table1.build(
         figures,
         scores=paths(snakemake.input.scores),
         simulations=paths(snakemake.input.simulations),
-        scale=parse_settings(snakemake.params.cfg, "cfg")["scale"],
+        scale=settings["scale"],
+        backbones=settings["backbone"],
     )
     write_text(snakemake.output.table, table1.to_csv(table))
     for paper in figures.papers:

@@ -24,6 +24,7 @@ with one_line_errors():
         data=paths(snakemake.input.data),
         benchmarks=paths(snakemake.input.benchmarks),
         lock=snakemake.input.get("lock"),
+        root=snakemake.params.root,
     )
     write_json(snakemake.output.provenance, record)
     write_text(snakemake.output.config, as_yaml(config))

@@ -31,8 +31,9 @@ def bootstrap(values: np.ndarray, samples: int, seed: int) -> tuple[float, float
 
 
 def figures(results: pd.DataFrame, samples: int, seed: int) -> dict[str, dict]:
-    """{figure: {value, n, ci: [low, high]}}; value and interval are None where n is 0.
+    """{figure: {value, n, ci: [low, high], interval}}; value and ci are None where n is 0.
 
+    `interval` names the method of ci: "wilson" for rates, "bootstrap" for means.
     Inform figures leave out dialogues that request nothing, `book` those that book nothing (their
     value is missing). Precision, recall and F1 are means over dialogues, so F1 is not that of the
     two means.
@@ -40,13 +41,15 @@ def figures(results: pd.DataFrame, samples: int, seed: int) -> dict[str, dict]:
     result = {}
     for name in (*MEANS, *RATES):
         values = results[name].dropna().to_numpy(dtype=float)
-        scale, value, interval = (1 if name == "turns" else 100), None, None
+        method = "wilson" if name in RATES else "bootstrap"
+        scale, value, ci = (1 if name == "turns" else 100), None, None
         if len(values):
             value = float(values.mean()) * scale
-            rate = name in RATES
             bounds = (
-                wilson(int(values.sum()), len(values)) if rate else bootstrap(values, samples, seed)
+                wilson(int(values.sum()), len(values))
+                if method == "wilson"
+                else bootstrap(values, samples, seed)
             )
-            interval = [bound * scale for bound in bounds]
-        result[name] = {"value": value, "n": len(values), "ci": interval}
+            ci = [bound * scale for bound in bounds]
+        result[name] = {"value": value, "n": len(values), "ci": ci, "interval": method}
     return result

@@ -175,6 +175,7 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
         model.save_pretrained(temporary, max_shard_size="100GB")
         tokenizer.save_pretrained(temporary)
         for name in FILES:
+            Path(temporary, name).chmod(0o644)  # the weights come readable for their owner alone
             os.replace(Path(temporary, name), folder / name)
 
 

@@ -1,4 +1,4 @@
-"""The texts that a model reads and writes (step-reward-tod, section 3.1), and the way back."""
+"""The texts that a model reads and writes (step-reward paper, section 3.1), and the way back."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Stage: supervised fine-tuning (step-reward-tod, eq. 1), resumable at any moment.
+"""Stage: supervised fine-tuning (step-reward paper, eq. 1), resumable at any moment.
 
 Maximises the likelihood of state, act and response given the gold previous turn. After an epoch
 the model generates a part of the validation split; the checkpoint with the best Combined score is
@@ -318,7 +318,6 @@ def main(args: argparse.Namespace) -> None:
         with stop.shielded():
             backbone.save(model, tokenizer, args.out)
             write_text(args.curve, curve_text(trainer.record["curve"]))
-            state.remove()
 
 
 def _options() -> argparse.ArgumentParser:

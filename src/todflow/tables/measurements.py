@@ -31,6 +31,7 @@ SIMULATED = (
     "complete",
 )
 CONTEXTS = ("generated", "gold")
+INTERVALS = ("wilson", "bootstrap")  # methods behind a simulation's intervals
 # What one figure averages over. Intervals resample dialogues whatever the unit is.
 UNITS = {
     "match": "match_denominator",
@@ -43,12 +44,16 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A value (None: undefined), its 95 % interval (None: not given), and how many it averages."""
+    """A value (None: undefined), its 95 % interval (None: not given), and how many it averages.
+
+    `method` is the interval's, one of INTERVALS; scores have bootstrap intervals only.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     n: int
+    method: str = "bootstrap"
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One simulated system: results/simulate/{system}/{setting}/metrics.json; `seed` if given."""
+    """One simulated system: results/simulate/{system}/{setting}/metrics.json; `seed` if given.
+
+    `definition` is what the setting's name means: {"initiative": 4, "counting": "convlab2"}, say.
+    """
 
     path: str
     system: str
     setting: str
+    definition: dict[str, int | str | None]
     seed: int | None
     figures: dict[str, Figure]
 
@@ -93,6 +102,7 @@ def read_score(path: str | Path) -> Score:
     }
     figures = {}
     for metric in SCORES:
+        # The act F1 of a corpus without acts isn't in the file.
         value = file.number(file.data, metric, "", optional=metric == "act_f1")
         interval = intervals.get(metric)
         low, high = (
@@ -109,6 +119,10 @@ def read_simulation(path: str | Path) -> Simulation:
     system, setting = file.text(file.data, "system"), file.text(file.data, "setting")
     if Path(path).parts[-3:-1] != (system, setting):
         file.fail("path", f"says otherwise than the file, which is about {system}/{setting}")
+    definition = file.mapping(file.data, "definition", "")
+    if "initiative" not in definition or definition["initiative"] is not None:
+        file.count(definition, "initiative", "definition.")
+    file.text(definition, "counting", "definition.")
     metrics = file.mapping(file.data, "metrics", "")
     figures = {}
     for metric in SIMULATED:
@@ -119,9 +133,12 @@ def read_simulation(path: str | Path) -> Simulation:
         value = file.number(entry, "value", f"{place}.", optional=n == 0)
         interval = entry.get("ci")
         low, high = file.interval(interval, f"{place}.ci") if value is not None else (None, None)
-        figures[metric] = Figure(value, low, high, n)
+        method = file.text(entry, "interval", f"{place}.")
+        if method not in INTERVALS:
+            file.fail(f"{place}.interval", f"is none of {', '.join(INTERVALS)}")
+        figures[metric] = Figure(value, low, high, n, method)
     seed = file.count(file.data, "seed", "") if "seed" in file.data else None
-    return Simulation(file.path, system, setting, seed, figures)
+    return Simulation(file.path, system, setting, definition, seed, figures)
 
 
 class _File:
@@ -154,10 +171,10 @@ class _File:
             self.fail(f"{prefix}{key}", "isn't an object")
         return value
 
-    def text(self, entry: dict, key: str) -> str:
-        value = self._get(entry, key, "")
+    def text(self, entry: dict, key: str, prefix: str = "") -> str:
+        value = self._get(entry, key, prefix)
         if not isinstance(value, str) or not value:
-            self.fail(key, "isn't a name")
+            self.fail(f"{prefix}{key}", "isn't a name")
         return value
 
     def count(self, entry: dict, key: str, prefix: str) -> int:
@@ -167,9 +184,9 @@ class _File:
         return value
 
     def number(self, entry: dict, key: str, prefix: str, optional: bool = False) -> float | None:
-        value = self._get(entry, key, prefix)
-        if value is None and optional:
+        if optional and entry.get(key) is None:
             return None
+        value = self._get(entry, key, prefix)
         if not _is_number(value):
             self.fail(f"{prefix}{key}", "isn't a number")
         return float(value)

@@ -125,7 +125,7 @@ class _Picture:
         size = " and ".join(f"{int(count):,}" for count in counts)
         self._heading(
             top,
-            f"Simulated dialogues: published and {'reproduced' if paired else 'a short run'}",
+            f"Simulated dialogues: published and {'reproduced' if paired else 'stand-ins'}",
             f"HDC against ConvLab's agenda user, semantic level, {size} dialogues."
             " Bars: 95 % intervals.",
         )

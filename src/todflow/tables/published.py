@@ -49,9 +49,13 @@ class Printed:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Where the simulation `origin` ("system/setting") belongs: a paper's row or our `own`."""
+    """Where the simulation `origin` ("system/setting") belongs: a paper's row or our `own`.
+
+    It belongs there only if its setting means `definition`.
+    """
 
     origin: str
+    definition: dict[str, int | str | None]
     paper: str
     system: str
     dataset: str
@@ -192,11 +196,19 @@ class _Reader:
         metrics = self._key(raw, "metrics", place)
         for metric in metrics:
             self._known("metrics", metric, f"{place}.metrics")
+        definition = self._key(raw, "definition", place)
+        initiative = self._key(definition, "initiative", f"{place}.definition")
+        if initiative != "null" and not initiative.isdecimal():
+            self._fail(f"{place}.definition.initiative", f"'{initiative}' isn't a count or null")
         own = self._key(raw, "own", place)
         if own not in ("yes", "no"):
             self._fail(f"{place}.own", f"'{own}' is neither yes nor no")
         return Simulated(
             origin=self._key(raw, "from", place),
+            definition={
+                "initiative": None if initiative == "null" else int(initiative),
+                "counting": self._key(definition, "counting", f"{place}.definition"),
+            },
             paper=self._known("papers", self._key(raw, "paper", place), f"{place}.paper"),
             system=self._key(raw, "system", place),
             dataset=self._known("datasets", self._key(raw, "dataset", place), f"{place}.dataset"),

@@ -1,8 +1,9 @@
 """Published and measured figures in one tidy table: one line per system, dataset and metric.
 
 Three rules hold in it. A cell that wasn't measured is empty and its note says why. A published
-figure stands in the column `published` only. A stand-in (made corpus, model trained from scratch,
-fewer dialogues than the paper's) has a row of its own and never fills a paper's row.
+figure stands in the column `published` only. A stand-in (made corpus, another model, another
+setting of the simulation, fewer dialogues than the paper's) has a row of its own and never fills
+a paper's row.
 """
 
 from collections import defaultdict
@@ -39,18 +40,22 @@ COLUMNS = [
     "scale",
     "provenance",
 ]
+METHODS = {"wilson": "Wilson", "bootstrap": "bootstrap"}
 SHORT = ", short run"  # ends the name of a simulation with fewer dialogues than the paper's
 STATUSES = ("reproduced", "published_only", "stand_in", "not_run")
 
 
-def build(published: Published, scores: list, simulations: list, scale: str) -> pd.DataFrame:
+def build(
+    published: Published, scores: list, simulations: list, scale: str, backbones: dict[str, dict]
+) -> pd.DataFrame:
     """The tidy table, every column as text, in the order of published.yaml.
 
     `scores` and `simulations` are paths of measurement files, in any order; `scale` is the config's
-    label. `n` is what a figure averages over, `seeds` the seeds behind it. Raises TodflowError for
-    a malformed file, and for seeds of one row that were scored differently.
+    label, `backbones` its backbones by name: only a name that means the paper's pretrained model is
+    no stand-in. `n` is what a figure averages over, `seeds` the seeds behind it. Raises
+    TodflowError for a malformed file, and for seeds of one row that were scored differently.
     """
-    builder = _Builder(published, scale, simulations, scores)
+    builder = _Builder(published, scale, backbones, simulations, scores)
     empty = dict.fromkeys(COLUMNS, "")
     rows = [empty | row for paper in published.papers for row in builder.rows(paper)]
     return pd.DataFrame(rows, columns=COLUMNS, dtype=str)
@@ -70,9 +75,17 @@ def from_csv(path: str | Path) -> pd.DataFrame:
 
 
 class _Builder:
-    def __init__(self, published: Published, scale: str, simulations: list, scores: list):
+    def __init__(
+        self,
+        published: Published,
+        scale: str,
+        backbones: dict[str, dict],
+        simulations: list,
+        scores: list,
+    ):
         self.published = published
         self.scale = scale
+        self.backbones = backbones
         found = sorted((read_simulation(path) for path in simulations), key=lambda each: each.path)
         self.simulations = {f"{each.system}/{each.setting}": each for each in found}
         self.scores: dict[tuple[str, str], dict[str, list[Score]]] = defaultdict(
@@ -125,6 +138,8 @@ class _Builder:
                 elif simulation:
                     row |= self._simulated(simulation, metric, "reproduced")
                     notes += [place.note, row.pop("interval")]
+                elif place and place.origin in self.simulations:
+                    notes.append(f"Not run: {place.origin} isn't the paper's setting in this run.")
                 else:
                     notes.append(system.reason)
                 rows.append(row | {"note": _join(notes)})
@@ -135,20 +150,30 @@ class _Builder:
     ) -> tuple[Simulated | None, Simulation | None]:
         for place in self.published.simulations:
             if (place.paper, place.system, place.dataset) == (table.paper, system, dataset):
-                return place, self.simulations.get(place.origin)
+                return place, self._of(place)
         return None, None
+
+    def _of(self, place: Simulated) -> Simulation | None:
+        """The simulation of this place, unless its setting's name means something else."""
+        simulation = self.simulations.get(place.origin)
+        return simulation if simulation and simulation.definition == place.definition else None
 
     # -- this project's own rows: simulations
 
     def _own_simulations(self, paper: str) -> list[dict]:
-        rows, listed = [], {place.origin for place in self.published.simulations}
+        rows, listed = [], {p.origin for p in self.published.simulations if self._of(p)}
         for place in self.published.simulations:
-            simulation = self.simulations.get(place.origin)
+            simulation = self._of(place)
             if place.paper != paper:
                 continue
             short = simulation is not None and self._is_short(simulation, place)
             if place.own and simulation is None:
-                note = f"{place.note} Not run: the setting wasn't part of this run."
+                why = (
+                    f"{place.origin} isn't this setting in this run"
+                    if place.origin in self.simulations
+                    else "the setting wasn't part of this run"
+                )
+                note = f"{place.note} Not run: {why}."
                 rows += [
                     _empty(paper, place.system, place.dataset, metric, note)
                     for metric in place.metrics
@@ -157,11 +182,25 @@ class _Builder:
                 name = place.system if place.own else f"{place.system}{SHORT}"
                 rows += self._own_rows(place, simulation, name, short)
         for origin in sorted(set(self.simulations) - listed):
+            simulation = self.simulations[origin]
+            meaning = ", ".join(
+                f"{key} {'null' if value is None else value}"
+                for key, value in sorted(simulation.definition.items())
+            )
             place = Simulated(
-                origin, "react", origin, "simulation", True, [], "Not a setting of the paper."
+                origin=origin,
+                definition=simulation.definition,
+                paper="react",
+                system=origin,
+                dataset="simulation",
+                own=True,
+                metrics=[],
+                note=f"Not a setting of the paper: {meaning}.",
             )
             if paper == place.paper:
-                rows += self._own_rows(place, self.simulations[origin], origin, True)
+                for row in self._own_rows(place, simulation, origin, True):
+                    # Not the name alone: it may be that of an evaluator that this isn't.
+                    rows.append(row | {"evaluator": f"{simulation.setting} (unlisted)"})
         return rows
 
     def _own_rows(
@@ -189,7 +228,8 @@ class _Builder:
         if figure.value is None:
             interval = "Undefined: no simulated dialogue has such a figure."
         else:
-            interval = "95 % bootstrap interval over dialogues."
+            method = METHODS[figure.method]
+            interval = f"95 % {method} interval over dialogues."
         return self._cell(figure, status) | {
             "seeds": "" if simulation.seed is None else str(simulation.seed),
             "evaluator": simulation.setting,
@@ -205,7 +245,7 @@ class _Builder:
         rows = []
         for backbone, dataset in listed + sorted(set(self.scores) - set(listed)):
             contexts = self.scores.get((backbone, dataset), {})
-            status, why = self._sft_status(backbone, dataset)
+            status, why = self._sft_status(backbone, dataset, bool(contexts))
             if not contexts:
                 note = f"{why} Not run: this backbone on this corpus wasn't part of this run."
                 rows += [
@@ -217,12 +257,17 @@ class _Builder:
                     rows += self._scored(contexts[context], status, why)
         return rows
 
-    def _sft_status(self, backbone: str, dataset: str) -> tuple[str, str]:
+    def _sft_status(self, backbone: str, dataset: str, measured: bool) -> tuple[str, str]:
         sft = self.published.sft
         why = []
         if dataset in sft["made_datasets"]:
             why.append("Stand-in corpus: dialogues made by this project.")
-        if backbone not in sft["paper_backbones"]:
+        papers = sft["paper_backbones"].get(backbone)
+        given = self.backbones.get(backbone)
+        # Where nothing was measured, the config needn't have the paper's backbone.
+        waiting = papers and given is None and not measured
+        pretrained = given and papers and given.get("kind") == "pretrained"
+        if not waiting and not (pretrained and given.get("name") == papers):
             why.append("Stand-in model: trained from scratch or unlike the paper's Flan-T5.")
         if why:
             return "stand_in", " ".join(why)

@@ -11,7 +11,7 @@ from todflow.corpora.incar.state import clean_state, state_span
 from todflow.corpora.incar.text import clean
 from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
-from todflow.files import write_json
+from todflow.files import sha256, write_json
 from todflow.progress import Progress
 from todflow.stage import parser, run
 
@@ -71,7 +71,14 @@ def split_rows(archive: str | Path, split: str, entities: dict[str, str]) -> lis
 
 
 def main(args: argparse.Namespace) -> None:
-    """Prepare the corpus. Nothing is written unless all splits are good."""
+    """Prepare the corpus. Nothing is written unless all splits are good.
+
+    With a `sha256` in its settings it refuses any other archive: one put in place by hand has not been
+    through `fetch`.
+    """
+    expected = args.config.get("sha256")
+    if expected and (found := sha256(args.archive)) != expected:
+        raise TodflowError(f"{args.archive}: SHA-256 {found} where {expected} is expected; {REMEDY}")
     entities = entity_map(read_entities(args.archive))
     rows = {}
     progress = Progress("In-Car", len(MEMBERS), "splits")
