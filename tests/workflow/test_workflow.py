@@ -13,6 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).resolve().parent.parent.parent
+TINY = "tests/config/tiny.yaml"
 
 
 def stats(output: str) -> dict[str, int]:
@@ -203,13 +204,27 @@ def test_another_working_directory(project, tmp_path):
 
 
 def test_the_real_corpus_through_the_rules(project, mirror):
-    done = incar(project, mirror)
-    assert done.returncode == 0, done.stdout
+    (project.folder / "incar.yaml").write_text(
+        "corpora: [incar]\n"
+        "incar: {max_new_tokens: 8}\n"
+        "sft: {epochs: 1, evaluate_from: 1, checkpoint_steps: 100}\n"
+        "generate: {contexts: [generated, gold]}\n"
+        "simulate: {dialogues: 2, shards: 1}\n"
+    )
+    project.snakemake(
+        *["results/table1.csv", "--configfile", TINY, "incar.yaml"],
+        config=None,
+        TODFLOW_DATA_MIRROR=str(mirror),
+    )
     turns = {
         split: len(pd.read_parquet(project.folder / f"results/corpora/incar/{split}.parquet"))
         for split in ("train", "valid", "test")
     }
     assert turns == {"train": 6291, "valid": 777, "test": 808}
+    table = pd.read_csv(project.folder / "results/table1.csv")
+    ours = table[(table.dataset == "incar") & (table.status == "stand_in")]
+    assert set(ours.system) == {"SFT scratch-tiny", "SFT scratch-tiny (gold context)"}
+    assert set(ours[ours.metric == "match"].n) == {190}
 
 
 def edges(mermaid: str) -> set[tuple[str, str]]:
