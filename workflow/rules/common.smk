@@ -174,3 +174,8 @@ def benchmark_files():
 def gpus():
     """GPUs that a job with a model asks for."""
     return 1 if config["device"] == "cuda" else 0
+
+
+def model_memory(small):
+    """MB that a job with a model asks for: `small` on a CPU, enough for Flan-T5-large on a GPU."""
+    return 32000 if config["device"] == "cuda" else small

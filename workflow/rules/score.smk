@@ -26,7 +26,7 @@ rule generate_responses:
     threads: config["generate"]["threads"]
     resources:
         gpu=gpus(),
-        mem_mb=2000,
+        mem_mb=model_memory(2000),
     params:
         cfg=lambda wildcards: as_text(
             context=wildcards.context,

@@ -29,7 +29,7 @@ rule train_sft:
     threads: config["sft"]["threads"]
     resources:
         gpu=gpus(),
-        mem_mb=4000,
+        mem_mb=model_memory(4000),
         runtime="24h",
     params:
         cfg=train_settings,
