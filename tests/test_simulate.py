@@ -117,6 +117,13 @@ def test_results_agree_with_transcripts(whole):
     assert all(json.loads(acts)[0][:2] == ["bye", "general"] for acts in last["user_acts"])
 
 
+def test_a_share_of_another_run_is_refused(tmp_path):
+    # As a job would leave it that outlived its workflow, and was started with other settings.
+    pd.DataFrame({"dialogue": [0, 1, 2]}).to_parquet(tmp_path / "share.parquet")
+    with pytest.raises(TodflowError, match="dialogue 2 is not of this run, which has 2"):
+        simulation_metrics.merge([tmp_path / "share.parquet"], 2, ["dialogue"])
+
+
 def test_a_missing_or_repeated_share_is_refused(tmp_path):
     play(tmp_path, CONVLAB2, 4, 2)
     first = tmp_path / "results" / "0.parquet"

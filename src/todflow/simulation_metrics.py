@@ -22,7 +22,7 @@ from todflow.stage import parser, run
 def merge(paths: list[Path], dialogues: int, order: list[str]) -> pandas.DataFrame:
     """The rows of all shares in the order of the dialogues.
 
-    Raises TodflowError when a dialogue of the run is missing, or comes twice.
+    Raises TodflowError when a dialogue of the run is missing, is of another run, or comes twice.
     """
     shards = [pandas.read_parquet(path) for path in paths]
     table = pandas.concat(shards).sort_values(order).reset_index(drop=True)
@@ -31,6 +31,12 @@ def merge(paths: list[Path], dialogues: int, order: list[str]) -> pandas.DataFra
         raise TodflowError(
             f"{paths[0]} and {len(paths) - 1} more: dialogue {missing[0]} is in no share "
             f"({len(missing)} of {dialogues} are not); give all shares of one run"
+        )
+    extra = sorted(set(table["dialogue"]) - set(range(dialogues)))
+    if extra:
+        raise TodflowError(
+            f"{paths[0]} and {len(paths) - 1} more: dialogue {extra[0]} is not of this run, which has "
+            f"{dialogues}; delete the shares and play them again"
         )
     if table.duplicated(order).any():
         raise TodflowError(

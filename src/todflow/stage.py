@@ -23,7 +23,6 @@ def parser(description: str) -> argparse.ArgumentParser:
     return result
 
 
-
 def run(options: argparse.ArgumentParser, main: Callable[[argparse.Namespace], None]) -> None:
     """Parse the command line and call `main`.
 

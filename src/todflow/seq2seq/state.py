@@ -17,6 +17,12 @@ from todflow.files import atomic, sha256
 
 log = logging.getLogger(__name__)
 
+# What torch.load raises for a damaged file, and what a file of another layout leads to.
+UNREADABLE = (
+    OSError, RuntimeError, EOFError, ValueError, AttributeError, KeyError,
+    pickle.UnpicklingError, zipfile.BadZipFile,
+)  # fmt: skip
+
 
 def digest(stage: str, config: dict, inputs: list[Path]) -> str:
     """What a saved state must agree with: code, settings, the input files' bytes, torch's version.
@@ -54,10 +60,8 @@ class State:
                     for _, step in content["kept"]:
                         self.load_weights(step)
                     return content
-            except (OSError, RuntimeError, EOFError, ValueError, AttributeError, KeyError) as error:
+            except UNREADABLE as error:
                 log.warning("%s can't be read (%r): starting afresh", path, error)
-            except (pickle.UnpicklingError, zipfile.BadZipFile) as error:
-                log.warning("%s is damaged (%r): starting afresh", path, error)
         for stale in self.folder.glob("*.pt"):
             stale.unlink()
         return None
