@@ -17,7 +17,9 @@ ROWS = turns(seq2seq_tiny.corpus())
 
 @pytest.fixture(scope="module")
 def scratch():
-    return backbone.build(seq2seq_tiny.backbone(), ROWS, 1, 64, 40)
+    model, tokenizer = backbone.build(seq2seq_tiny.backbone(), ROWS, 1)
+    model.config.todflow = {"acts": True, "max_source": 64, "max_target": 40}
+    return model, tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +49,20 @@ def flan(tmp_path_factory):
 
 def _pretrained(folder, rows=ROWS):
     settings = {"kind": "pretrained", "name": str(folder), "dropout": 0.2}
-    return backbone.build(settings, rows, 1, 64, 40)
+    model, tokenizer = backbone.build(settings, rows, 1)
+    model.config.todflow = {}
+    return model, tokenizer
 
 
 def test_scratch_is_small_and_tied(scratch):
     model, tokenizer = scratch
     assert model.get_input_embeddings().weight is model.lm_head.weight
     assert model.config.vocab_size == len(tokenizer) <= 300
-    assert model.config.todflow == {"acts": True, "max_source": 64, "max_target": 40}
 
 
 def test_same_seed_same_weights(scratch):
-    again, _ = backbone.build(seq2seq_tiny.backbone(), ROWS, 1, 64, 40)
-    other, _ = backbone.build(seq2seq_tiny.backbone(), ROWS, 2, 64, 40)
+    again, _ = backbone.build(seq2seq_tiny.backbone(), ROWS, 1)
+    other, _ = backbone.build(seq2seq_tiny.backbone(), ROWS, 2)
     weight = scratch[0].shared.weight
     assert torch.equal(weight, again.shared.weight)
     assert not torch.equal(weight, other.shared.weight)
@@ -67,7 +70,7 @@ def test_same_seed_same_weights(scratch):
 
 def test_scratch_begins_by_copying():
     """Cross-attention hands on what it sees; some heads see their neighbours."""
-    model, _ = backbone.build(seq2seq_tiny.backbone(heads=4, d_kv=8), ROWS, 1, 64, 40)
+    model, _ = backbone.build(seq2seq_tiny.backbone(heads=4, d_kv=8), ROWS, 1)
     attention = model.decoder.block[0].layer[1].EncDecAttention
     identity = attention.o.weight @ attention.v.weight
     assert torch.allclose(identity, torch.eye(32), atol=1e-5)
@@ -146,7 +149,7 @@ def test_pretrained_that_is_absent(tmp_path):
 
 def test_unknown_kind():
     with pytest.raises(TodflowError, match="scratch or pretrained"):
-        backbone.build({"kind": "rnn"}, ROWS, 1, 64, 40)
+        backbone.build({"kind": "rnn"}, ROWS, 1)
 
 
 def test_incomplete_folder(scratch, tmp_path):

@@ -21,7 +21,8 @@ ROWS = turns(TABLE)
 @pytest.fixture(scope="module")
 def restless():
     """An untrained model whose rows end at many different steps; a marker is its end token."""
-    model, tokenizer = backbone.build(seq2seq_tiny.backbone(layers=2), ROWS, 1, 64, 24)
+    model, tokenizer = backbone.build(seq2seq_tiny.backbone(layers=2), ROWS, 1)
+    model.config.todflow = {"acts": True, "max_source": 64, "max_target": 24}
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in model.parameters():

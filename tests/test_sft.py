@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import seq2seq_tiny
+from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
 from todflow.seq2seq import backbone, generate, train
 from todflow.seq2seq.plan import Plan
@@ -66,6 +67,29 @@ def _stopped(corpus, folder, config, number):
         time.sleep(0.005)
     process.send_signal(number)
     return process.wait()
+
+
+@pytest.mark.usefixtures("signals")
+def test_pretraining_hands_on_weights_and_words(corpus, tmp_path):
+    """A corpus without acts, after one with acts whose tokenizer knew its words already."""
+    table = seq2seq_tiny.corpus(acts=False)
+    for column in ("user", "response", "response_delex"):
+        table[column] = table[column].str.replace("address", "whereabouts")
+    write_turns(tmp_path / "next.parquet", table)
+    config = seq2seq_tiny.config(epochs=1, average=1)
+    words = [*_arguments(corpus, tmp_path, config), "--vocabulary", str(tmp_path / "next.parquet")]
+    train.main(train._options().parse_args(words))
+    first, tokenizer = backbone.load(tmp_path / "sft", torch.device("cpu"))
+    assert first.config.todflow["acts"]
+    assert len(tokenizer.encode("[value_whereabouts]", add_special_tokens=False)) == 1
+
+    follow = seq2seq_tiny.config(epochs=1, average=1, learning_rate=1e-9)
+    words = _arguments((tmp_path / "next.parquet", corpus[1]), tmp_path / "second", follow)
+    train.main(train._options().parse_args([*words, "--init", str(tmp_path / "sft")]))
+    second, same = backbone.load(tmp_path / "second/sft", torch.device("cpu"))
+    assert same.get_vocab() == tokenizer.get_vocab()
+    assert not second.config.todflow["acts"]
+    assert torch.allclose(second.shared.weight, first.shared.weight, atol=1e-6)
 
 
 @pytest.mark.usefixtures("signals")
@@ -222,7 +246,7 @@ def test_learning_rate():
 
 def test_loss_is_per_token_and_ignores_padding():
     rows = turns(seq2seq_tiny.corpus())
-    model, tokenizer = backbone.build(seq2seq_tiny.backbone(), rows, 1, 64, 40)
+    model, tokenizer = backbone.build(seq2seq_tiny.backbone(), rows, 1)
     model.eval()
     data = examples(rows, tokenizer, True, 64, 40)
     total, tokens = token_loss(model, data[:4], 0, "fp32")

@@ -57,3 +57,13 @@ def test_nothing_is_written_when_rows_are_bad(tmp_path):
     with pytest.raises(TodflowError):
         write_turns(tmp_path / "t.parquet", [row("a", 3)])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_optional_columns_are_kept_and_checked(tmp_path):
+    rows = [line | {"booked": "[]", "act_source": "silver"} for line in ROWS]
+    write_turns(tmp_path / "t.parquet", rows)
+    table = read_turns(tmp_path / "t.parquet")
+    assert list(table.columns) == [*COLUMNS, "act_source", "booked"]
+    assert table.to_dict("records") == rows
+    with pytest.raises(TodflowError, match="column 'booked', row 1: '{}' is not JSON of a list"):
+        check_turns(pd.DataFrame([rows[0], rows[1] | {"booked": "{}"}]))

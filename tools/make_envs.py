@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON, PIP = "3.12.11", "25.2"
 CONVLAB_NEEDS = ["torch", "fuzzywuzzy", "python-Levenshtein", "tqdm"]
 FAMILIES = {
-    "data": ("corpora and scores", ["pandas", "pyarrow", "nltk"]),
-    "train": ("training and generation", ["pandas", "pyarrow", "nltk", "torch", "transformers"]),
+    "data": ("corpora and scores", ["pandas", "pyarrow", "nltk", "sacrebleu", "sacremoses", "RapidFuzz"]),
+    "train": ("training and generation", ["pandas", "pyarrow", "nltk", "sacrebleu", "sacremoses", "RapidFuzz", "torch", "transformers"]),
     "simulate": ("ConvLab; its package is added by simulate.post-deploy.sh", ["pandas", "pyarrow"] + CONVLAB_NEEDS),
     "tables": ("tables and figures", ["pandas", "pyarrow", "matplotlib", "PyYAML"]),
 }

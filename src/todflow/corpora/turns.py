@@ -1,7 +1,8 @@
 """The table of turns: the one form in which every corpus is handed on.
 
 A corpus is one parquet file per split. A row is a turn: a user utterance and the system's answer to
-it. Rows stand in dialogue order, then turn order; all columns are text except `turn`.
+it. Rows stand in dialogue order, then turn order; all columns are text except `turn`. Every table has
+COLUMNS; some of OPTIONAL may follow.
 """
 
 import json
@@ -28,7 +29,14 @@ COLUMNS = {
     "domain": "domain(s) of the turn, separated by a space",
     "goal": "the user's goal as JSON, {} where the corpus has none",
 }
-_JSON = {"state": dict, "acts": list, "goal": dict}
+# What only MultiWOZ's tables have besides, after the others.
+OPTIONAL = {
+    "act_source": "who annotated the system acts: gold, gold-2.0, gold-2.1, damd-slots, silver, none",
+    "booked": "domains that are booked after this turn, as JSON: [domain, ...]",
+    "pointer": "DAMD's database and booking bits: 0,0,0,1,0,0",
+    "reference": "system utterance for the standard evaluator, not normalised; empty without spans",
+}
+_JSON = {"state": dict, "acts": list, "goal": dict, "booked": list}
 
 
 def read_turns(path: str | Path) -> pd.DataFrame:
@@ -46,15 +54,17 @@ def read_turns(path: str | Path) -> pd.DataFrame:
 
 
 def write_turns(path: str | Path, rows: pd.DataFrame | Iterable[Mapping]) -> None:
-    """Write rows (dictionaries with the keys of COLUMNS, or a table) as parquet, after a check."""
+    """Write rows (dictionaries with the keys of the columns, or a table) as parquet, after a check."""
     if not isinstance(rows, pd.DataFrame):
-        rows = pd.DataFrame(list(rows), columns=list(COLUMNS))
+        rows = list(rows)
+        given = [name for name in OPTIONAL if rows and name in rows[0]]
+        rows = pd.DataFrame(rows, columns=[*COLUMNS, *given])
     table = check_turns(rows, path)
     write_table(path, table.astype({"turn": "int32"}).reset_index(drop=True))
 
 
 def check_turns(table: pd.DataFrame, path: str | Path = "table of turns") -> pd.DataFrame:
-    """The table with exactly the contract's columns, in order.
+    """The table with exactly the contract's columns, in order: COLUMNS and what it has of OPTIONAL.
 
     Raises a `TodflowError` that names the file, the column and the row when a column is missing, a
     value has the wrong type, JSON does not parse, or the turns of a dialogue are not 0, 1, 2, ...
@@ -63,8 +73,9 @@ def check_turns(table: pd.DataFrame, path: str | Path = "table of turns") -> pd.
     for column in COLUMNS:
         if column not in table.columns:
             raise TodflowError(f"{path}: column '{column}' is missing; prepare the corpus again")
-    table = table[list(COLUMNS)]
-    for column in COLUMNS:
+    columns = [*COLUMNS, *(name for name in OPTIONAL if name in table.columns)]
+    table = table[columns]
+    for column in columns:
         kind = int if column == "turn" else str
         for row, value in enumerate(table[column].tolist()):
             if not isinstance(value, kind):
@@ -74,6 +85,8 @@ def check_turns(table: pd.DataFrame, path: str | Path = "table of turns") -> pd.
                 )
     _check_order(table, path)
     for column, kind in _JSON.items():
+        if column not in columns:
+            continue
         # Few distinct values in long columns: goals and states repeat from turn to turn.
         for row, text in table[column].drop_duplicates().items():
             try:

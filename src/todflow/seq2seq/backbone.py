@@ -61,9 +61,9 @@ def prepare(device: str, threads: int) -> torch.device:
 
 
 def build(
-    backbone: dict, rows: list[Turn], seed: int, max_source: int, max_target: int
+    backbone: dict, rows: list[Turn], seed: int
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A fresh model and its tokenizer for the training `rows`.
+    """A fresh model and its tokenizer for the words and labels of `rows`.
 
     `backbone` is {"kind": "scratch", "vocabulary", "d_model", "layers", "heads", "d_kv", "d_ff",
     "dropout"} (T5 with its own tokenizer, `layers` in the encoder and in the decoder, tied
@@ -78,11 +78,6 @@ def build(
         model, tokenizer = _pretrained(backbone, found)
     else:
         raise TodflowError(f"backbone kind {backbone['kind']} is unknown; scratch or pretrained")
-    model.config.todflow = {
-        "acts": sequences.has_acts(rows),
-        "max_source": max_source,
-        "max_target": max_target,
-    }
     return model, tokenizer
 
 

@@ -3,6 +3,9 @@
 Maximises the likelihood of state, act and response given the gold previous turn. After an epoch
 the model generates a part of the validation split; the checkpoint with the best Combined score is
 kept, and training ends when it has not risen for `patience` evaluations.
+
+Pre-training on another corpus is this stage, too: once with `--vocabulary`, the corpus that is to
+follow, and then with `--init`, what came out.
 """
 
 import argparse
@@ -23,7 +26,7 @@ from todflow.seq2seq import backbone, batches
 from todflow.seq2seq.batches import Example
 from todflow.seq2seq.generate import predict, predictions, writer
 from todflow.seq2seq.plan import Plan
-from todflow.seq2seq.sequences import Turn, context_text, previous, target_text, turns
+from todflow.seq2seq.sequences import Turn, context_text, has_acts, previous, target_text, turns
 from todflow.seq2seq.settings import require
 from todflow.seq2seq.state import State, Stop, digest
 from todflow.seq2seq.tokenizer import encode_inputs, encode_targets
@@ -286,8 +289,9 @@ def main(args: argparse.Namespace) -> None:
     device = backbone.prepare(config["device"], config["threads"])
     if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
         log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
-    inputs = [args.train, args.valid, *([args.entities] if args.entities else [])]
-    state = State(args.state, digest("todflow.seq2seq.train", config, inputs))
+    inputs = [args.train, args.valid, args.entities, args.vocabulary]
+    inputs += [args.init / name for name in backbone.FILES] if args.init else []
+    state = State(args.state, digest("todflow.seq2seq.train", config, list(filter(None, inputs))))
     stop = Stop()
     train_rows = turns(read_turns(args.train))
     valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])
@@ -295,13 +299,16 @@ def main(args: argparse.Namespace) -> None:
         raise TodflowError(f"{args.train} or {args.valid} has no turns; prepare the corpus again")
     score = scorer(config["evaluator"], valid_table, args.entities)
     with state.locked():
-        model, tokenizer = backbone.build(
-            config["backbone"],
-            train_rows,
-            config["seed"],
-            config["max_source_tokens"],
-            config["max_new_tokens"],
-        )
+        if args.init:
+            model, tokenizer = backbone.load(args.init, torch.device("cpu"))
+        else:
+            more = turns(read_turns(args.vocabulary)) if args.vocabulary else []
+            model, tokenizer = backbone.build(config["backbone"], [*train_rows, *more], config["seed"])
+        model.config.todflow = {
+            "acts": has_acts(train_rows),
+            "max_source": config["max_source_tokens"],
+            "max_target": config["max_new_tokens"],
+        }
         trainer = Trainer(
             config,
             model.to(device),
@@ -324,6 +331,8 @@ def _options() -> argparse.ArgumentParser:
     options = stage.parser(__doc__.splitlines()[0])
     options.add_argument("--train", type=Path, required=True, help="corpus table to learn from")
     options.add_argument("--valid", type=Path, required=True, help="corpus table to select on")
+    options.add_argument("--vocabulary", type=Path, help="table whose words and labels count too")
+    options.add_argument("--init", type=Path, help="checkpoint to start from, with its tokenizer")
     options.add_argument("--entities", type=Path, help="entity file, where the evaluator has one")
     options.add_argument("--state", type=Path, required=True, help="folder of the unfinished run")
     options.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
