@@ -17,9 +17,10 @@ CONTENT = bytes(range(256)) * 2000
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves `content`; breaks off a response after `stop` bytes; honours ranges if `ranges`."""
+    """Serves `content`; breaks off a response after `stop` bytes; honours ranges if `ranges`, and
+    states sizes if `lengths`."""
 
-    content, stop, ranges, status = CONTENT, None, True, 200
+    content, stop, ranges, status, lengths = CONTENT, None, True, 200, True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -45,8 +46,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             end = len(server.content)
-            self.send_header("Content-Range", f"bytes {start}-{end - 1}/{end}")
-        self.send_header("Content-Length", str(len(body)))
+            self.send_header(
+                "Content-Range", f"bytes {start}-{end - 1}/{end if server.lengths else '*'}"
+            )
+        if server.lengths:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: server.stop])
 
@@ -184,11 +188,91 @@ def test_mirror(tmp_path):
     assert target.read_bytes() == CONTENT
 
 
+def test_mirror_with_another_edition(server, tmp_path):
+    other = b"another edition"
+    both = {"mirror_size": len(other), "mirror_sha256": hashlib.sha256(other).hexdigest()}
+    source = tmp_path / "mirror" / "corpus" / "corpus.zip"
+    source.parent.mkdir(parents=True)
+    target = tmp_path / "corpus.zip"
+    for content in (other, CONTENT):
+        source.write_bytes(content)
+        target.unlink(missing_ok=True)
+        fetch(release(**both), target, str(tmp_path / "mirror"))
+        assert target.read_bytes() == content
+    source.write_bytes(other[:-1])
+    target.unlink()
+    with pytest.raises(TodflowError, match="14 bytes where 15 are expected"):
+        fetch(release(**both), target, str(tmp_path / "mirror"))
+    # Its bytes are nothing that a download may bring.
+    server.content = other
+    with pytest.raises(TodflowError, match="ended early, after 15 of 512000 bytes"):
+        fetch(release(server, **both), target, None)
+
+
+def test_download_of_a_release_whose_size_is_unknown(server, tmp_path):
+    target, part = tmp_path / "corpus.zip", tmp_path / "corpus.zip.part"
+    server.stop = 100_000
+    with pytest.raises(TodflowError, match=r"after 100000 of 512000 bytes; run again to go on"):
+        fetch(release(server, size=None), target, None)
+    assert part.read_bytes() == CONTENT[:100_000]
+    server.stop = None
+    fetch(release(server, size=None), target, None)
+    assert server.asked == ["", "bytes=100000-"]
+    assert target.read_bytes() == CONTENT
+    target.rename(part)  # killed before the last step: the server needn't be asked
+    fetch(release(server, size=None), target, None)
+    assert len(server.asked) == 2
+    target.unlink()
+    server.content = CONTENT[:-1] + b"!"
+    with pytest.raises(TodflowError, match="^corpus.zip from http.*: SHA-256 .* discarded"):
+        fetch(release(server, size=None), target, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_server_without_ranges_and_a_size_that_only_it_knows(server, tmp_path):
+    server.ranges, server.stop = False, 100_000
+    for _ in range(2):  # it ends early again, from the start
+        with pytest.raises(TodflowError, match=r"after 100000 of 512000 bytes; run again to go on"):
+            fetch(release(server, size=None), tmp_path / "corpus.zip", None)
+    assert (tmp_path / "corpus.zip.part").read_bytes() == CONTENT[:100_000]
+    server.stop = None
+    fetch(release(server, size=None), tmp_path / "corpus.zip", None)
+    assert server.asked == ["", "bytes=100000-", "bytes=100000-"]
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.zip"]
+    assert (tmp_path / "corpus.zip").read_bytes() == CONTENT
+
+
+def test_an_altered_part_does_not_stay_for_ever_without_a_known_size(server, tmp_path):
+    target, part = tmp_path / "corpus.zip", tmp_path / "corpus.zip.part"
+    for altered in (CONTENT[:-1] + b"!", CONTENT + b"more"):  # the server has no more bytes
+        part.write_bytes(altered)
+        with pytest.raises(TodflowError, match="^corpus.zip from http.*: the server says 416"):
+            fetch(release(server, size=None), target, None)
+        assert list(tmp_path.iterdir()) == []
+    part.write_bytes(b"x" * 1000)
+    with pytest.raises(TodflowError, match="^corpus.zip from http.*: SHA-256 .* discarded"):
+        fetch(release(server, size=None), target, None)
+    fetch(release(server, size=None), target, None)
+    assert target.read_bytes() == CONTENT
+
+
+def test_server_that_does_not_say_the_size(server, tmp_path):
+    target, part = tmp_path / "corpus.zip", tmp_path / "corpus.zip.part"
+    server.lengths, server.stop = False, 100_000
+    with pytest.raises(TodflowError, match="SHA-256 .* run again to go on from .*part"):
+        fetch(release(server, size=None), target, None)
+    assert part.read_bytes() == CONTENT[:100_000]
+    server.stop = None
+    fetch(release(server, size=None), target, None)
+    assert target.read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"size": "1"}, "config: 'size'"),
         ({"sha256": None}, "config: 'sha256'"),
+        ({"mirror_sha256": "0"}, "config: 'mirror_size'"),
         ({"url": "file:///etc/passwd"}, "config: 'url': .*https"),
     ],
 )

@@ -1,9 +1,10 @@
 """Stage: get a corpus' release, from a mirror or by download, and check it.
 
-The configuration has archive (file name), mirror_path, url, size (bytes) and sha256. With the
-environment variable TODFLOW_DATA_MIRROR the file is copied from there; else it is downloaded. A
-download that stops is kept beside the target as `<name>.part`, and the next run goes on where it
-stopped.
+The configuration has archive (file name), mirror_path, url, size (bytes, or null where only the hash
+is known) and sha256. With the environment variable TODFLOW_DATA_MIRROR the file is copied from there;
+else it is downloaded. A download that stops is kept beside the target as `<name>.part`, and the next
+run goes on where it stopped. A mirror may have another edition of the release than its publisher: then
+the configuration has that one's mirror_size and mirror_sha256, too.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from todflow.stage import parser, run
 _CHUNK = 1 << 16
 _TIMEOUT = 60  # seconds without a byte
 _KEYS = {"archive": str, "mirror_path": str, "url": str, "size": int, "sha256": str}
+_EDITION = {"mirror_size": int, "mirror_sha256": str}
 
 log = logging.getLogger(__name__)
 
@@ -36,21 +38,25 @@ class Release:
     archive: str
     mirror_path: str
     url: str
-    size: int
+    size: int | None
     sha256: str
+    mirror_size: int | None = None
+    mirror_sha256: str | None = None
 
 
 def read_release(config: dict) -> Release:
     """The stage's configuration, checked."""
-    for key, kind in _KEYS.items():
-        if not isinstance(config.get(key), kind):
+    kinds = _KEYS | (_EDITION if config.get("mirror_sha256") else {})
+    for key, kind in kinds.items():
+        unknown = key == "size" and key in config and config[key] is None
+        if not unknown and not isinstance(config.get(key), kind):
             raise TodflowError(
                 f"config: '{key}': {config.get(key)!r}; give "
                 f"{'text' if kind is str else 'a whole number'}"
             )
     if not config["url"].startswith(("https://", "http://")):
         raise TodflowError(f"config: 'url': {config['url']!r}; give an https or http address")
-    return Release(**{key: config[key] for key in _KEYS})
+    return Release(**{key: config[key] for key in kinds})
 
 
 def by_hand(release: Release, target: Path) -> str:
@@ -59,14 +65,22 @@ def by_hand(release: Release, target: Path) -> str:
     return f"set TODFLOW_DATA_MIRROR to {folder}, or put the file at {target}"
 
 
-def problem(release: Release, path: Path) -> str:
-    """What is wrong with the file's size or hash; "" if nothing is."""
-    size = path.stat().st_size
-    if size != release.size:
-        return f"{size} bytes where {release.size} are expected"
-    found = sha256(path)
-    if found != release.sha256:
-        return f"SHA-256 {found} where {release.sha256} is expected"
+def problem(release: Release, path: Path, mirror: bool = False) -> str:
+    """What is wrong with the file's size or hash; "" if nothing is.
+
+    With `mirror`, the mirror's edition is as good as the publisher's.
+    """
+    size, found = path.stat().st_size, sha256(path)
+    if mirror and release.mirror_sha256:
+        if found == release.sha256:
+            return ""
+        expected = release.mirror_size, release.mirror_sha256
+    else:
+        expected = release.size, release.sha256
+    if expected[0] not in (None, size):
+        return f"{size} bytes where {expected[0]} are expected"
+    if found != expected[1]:
+        return f"SHA-256 {found} where {expected[1]} is expected"
     return ""
 
 
@@ -75,14 +89,14 @@ def fetch(release: Release, target: Path, mirror: str | None) -> None:
 
     A good file that is already there is left alone.
     """
-    if target.is_file() and not problem(release, target):
+    if target.is_file() and not problem(release, target, mirror=True):
         log.info("%s is there already", target)
         return
     if mirror:
         _copy(release, target, Path(mirror) / release.mirror_path)
     else:
         _download(release, target)
-    log.info("%s: %d bytes, SHA-256 %s", target, release.size, release.sha256)
+    log.info("%s: %d bytes, SHA-256 %s", target, target.stat().st_size, sha256(target))
 
 
 def _copy(release: Release, target: Path, source: Path) -> None:
@@ -93,7 +107,7 @@ def _copy(release: Release, target: Path, source: Path) -> None:
         )
     with atomic(target) as temporary:
         shutil.copyfile(source, temporary)
-        wrong = problem(release, temporary)
+        wrong = problem(release, temporary, mirror=True)
         if wrong:
             raise TodflowError(f"{source}: {wrong}; replace it by the release of {release.url}")
 
@@ -101,24 +115,32 @@ def _copy(release: Release, target: Path, source: Path) -> None:
 def _download(release: Release, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    if part.exists() and part.stat().st_size > release.size:
+    if part.exists() and release.size is not None and part.stat().st_size > release.size:
         log.warning("%s: longer than the release, so it is discarded", part)
         part.unlink()
-    if not part.exists() or part.stat().st_size < release.size:
-        _receive(release, target, part)
-    wrong = problem(release, part)
+    wrong = problem(release, part) if part.exists() else "missing"
+    sized = True
+    if wrong and (release.size is None or not part.exists() or part.stat().st_size < release.size):
+        sized = _receive(release, target, part)
+        wrong = problem(release, part)
     if wrong:
-        part.unlink()
+        fate = f"run again to go on from {part}"
+        if sized:  # more bytes won't mend it
+            part.unlink()
+            fate = "the download is discarded"
         raise TodflowError(
-            f"{release.archive} from {release.url}: {wrong}, so the download is discarded; "
-            f"{by_hand(release, target)}"
+            f"{release.archive} from {release.url}: {wrong}, so {fate}; {by_hand(release, target)}"
         )
     os.replace(part, target)
 
 
-def _receive(release: Release, target: Path, part: Path) -> None:
-    """Bring `part` to the release's size, or raise a `TodflowError` and keep what has arrived."""
+def _receive(release: Release, target: Path, part: Path) -> bool:
+    """Bring `part` to the release's size, or raise a `TodflowError` and keep what has arrived.
+
+    Where the size is unknown, the server's word counts; False if it didn't give one.
+    """
     done = part.stat().st_size if part.exists() else 0
+    total = release.size
     headers = {"User-Agent": "todflow"} | ({"Range": f"bytes={done}-"} if done else {})
     where = f"{release.archive} from {release.url}"
     try:
@@ -127,7 +149,8 @@ def _receive(release: Release, target: Path, part: Path) -> None:
             if done and not _resumes(response, done):
                 log.warning("%s: the server can't resume, so the download starts again", part)
                 done = 0
-            done = _append(response, part, done, release)
+            total = _total(response) if total is None else total
+            done = _append(response, part, done, total, release.archive)
     except urllib.error.HTTPError as error:
         reason = f"the server says {error.code} {error.reason}"
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
@@ -135,19 +158,19 @@ def _receive(release: Release, target: Path, part: Path) -> None:
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         reason = f"{getattr(error, 'reason', error) or type(error).__name__}"
     else:
-        if done == release.size:
-            return
-        if done > release.size:
+        if total is None or done == total:
+            return total is not None
+        if done > total:
             part.unlink()
             raise TodflowError(
-                f"{where}: longer than the {release.size} bytes expected, so the download is "
+                f"{where}: longer than the {total} bytes expected, so the download is "
                 f"discarded; {by_hand(release, target)}"
             )
         reason = "the download ended early"
     kept = part.stat().st_size if part.exists() else 0
     again = f"run again to go on from {part}, or " if kept else ""
     raise TodflowError(
-        f"{where}: {reason}, after {kept} of {release.size} bytes; {again}"
+        f"{where}: {reason}, after {kept} of {total or 'unknown'} bytes; {again}"
         f"{by_hand(release, target)}"
     )
 
@@ -157,19 +180,30 @@ def _resumes(response: http.client.HTTPResponse, done: int) -> bool:
     return response.status == 206 and content_range.startswith(f"bytes {done}-")
 
 
-def _append(response: http.client.HTTPResponse, part: Path, done: int, release: Release) -> int:
+def _total(response: http.client.HTTPResponse) -> int | None:
+    """The whole file's size, if the server says it."""
+    stated = response.headers.get("Content-Range", "").rpartition("/")[2]
+    if response.status != 206:
+        stated = response.headers.get("Content-Length", "")
+    return int(stated) if stated.isdecimal() else None
+
+
+def _append(
+    response: http.client.HTTPResponse, part: Path, done: int, total: int | None, name: str
+) -> int:
     """Write the body from position `done` on; the size then, at most one byte too many."""
-    progress = Progress(f"download of {release.archive}", release.size, "bytes", done)
+    progress = Progress(f"download of {name}", total, "bytes", done) if total else None
     with open(part, "r+b" if done else "wb") as file:
         file.seek(done)
-        while done <= release.size:
-            chunk = response.read1(min(_CHUNK, release.size + 1 - done))
+        while total is None or done <= total:
+            chunk = response.read1(_CHUNK if total is None else min(_CHUNK, total + 1 - done))
             if not chunk:
                 break
             file.write(chunk)
             file.flush()
             done += len(chunk)
-            progress.update(done)
+            if progress:
+                progress.update(done)
     return done
 
 

@@ -31,12 +31,14 @@ COLUMNS = {
 }
 # What only MultiWOZ's tables have besides, after the others.
 OPTIONAL = {
-    "act_source": "who annotated the system acts: gold, gold-2.0, gold-2.1, damd-slots, silver, none",
+    "act_source": "who annotated the system acts: gold or none of an official release; else gold-2.0, "
+    "gold-2.1, damd-slots, silver or none (docs/multiwoz.md)",
     "booked": "domains that are booked after this turn, as JSON: [domain, ...]",
     "pointer": "DAMD's database and booking bits: 0,0,0,1,0,0",
-    "reference": "system utterance for the standard evaluator, not normalised; empty without spans",
+    "reference": "system utterance with its values replaced, for the standard evaluator; not normalised",
+    "annotated_state": "belief state of the release, neither cleaned nor carried on, as JSON",
 }
-_JSON = {"state": dict, "acts": list, "goal": dict, "booked": list}
+_JSON = {"state": dict, "acts": list, "goal": dict, "booked": list, "annotated_state": dict}
 
 
 def read_turns(path: str | Path) -> pd.DataFrame:
