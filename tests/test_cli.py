@@ -73,10 +73,15 @@ def test_sequicity_scores_as_by_its_own_evaluator(oracles, mirror, tmp_path, cap
 
 
 @pytest.mark.oracle
-def test_references_score_100(archive, references, tmp_path):
+def test_references_score_100(archive, references, tmp_path, capsys):
     predictions, out = tmp_path / "p.json", tmp_path / "s.json"
     predictions.write_text(json.dumps(references))
-    score("--predictions", predictions, "--data", archive, "--variant", "labes", "--out", out)
+    options = ("--predictions", predictions, "--data", archive, "--variant", "labes")
+    score(*options, "--out", out)
+    printed = capsys.readouterr().out
+    # The file is optional, the table is not.
+    score(*options)
+    assert capsys.readouterr().out == printed
     result = json.loads(out.read_text())
     assert result["evaluator"] == "incar-labes"
     assert result["match_denominator"] == 190

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from todflow import cli_multiwoz
 from todflow.corpora.incar.entities import entity_map
 from todflow.corpora.incar.prepare import split_rows
 from todflow.corpora.incar.release import read_entities
@@ -68,15 +69,18 @@ def _options() -> argparse.ArgumentParser:
         "--samples", type=int, default=1000, help="bootstrap samples (default: 1000)"
     )
     command.add_argument("--seed", type=int, default=1, help="seed of the bootstrap (default: 1)")
-    command.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    command.add_argument("--out", type=Path, help="JSON file to write")
     command.set_defaults(run=score_incar)
+    cli_multiwoz.add(corpora)
     return options
 
 
 def score_incar(args: argparse.Namespace) -> None:
-    """`todflow score incar`: print a small table, and write the figures as JSON."""
+    """`todflow score incar`: print a small table, and write the figures as JSON where `--out` says
+    so."""
     check_sampling(vars(args), "--{}")
-    check_out(args.out)
+    if args.out:
+        check_out(args.out)
     archive = args.data or default_archive()
     evaluator = f"incar-{args.variant}"
     entities = entity_map(read_entities(archive))
@@ -90,7 +94,8 @@ def score_incar(args: argparse.Namespace) -> None:
         predicted = predicted_dialogues(answers, gold, slots, domains, args.predictions)
         rows = tallies(evaluator, gold, predicted, domains, entities)
     result = report(evaluator, rows, args.samples, args.seed, acts=False)
-    write_report(args.out, result)
+    if args.out:
+        write_report(args.out, result)
     print(_text(result))
 
 

@@ -30,7 +30,7 @@ class Answer:
     response: str
 
 
-class _Object(dict):
+class JsonObject(dict):
     """A JSON object that knows the first name it was given twice (None: all differ)."""
 
     def __init__(self, pairs: list[tuple[str, object]]):
@@ -104,7 +104,8 @@ def _read_table(path: Path) -> dict[str, list[Answer]]:
     return result
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file, plain or gzip by its name."""
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8")
@@ -116,7 +117,7 @@ def _read_text(path: Path) -> str:
 
 def _read_json(path: Path) -> dict[str, list[Answer]]:
     try:
-        data = json.loads(_read_text(path), object_pairs_hook=_Object)
+        data = json.loads(read_text(path), object_pairs_hook=JsonObject)
     except ValueError as error:
         raise TodflowError(f"{path}: not JSON ({error}); write it again") from None
     if not isinstance(data, dict):
@@ -138,7 +139,7 @@ def _read_json(path: Path) -> dict[str, list[Answer]]:
 
 
 def _json_answer(turn: object, where: str) -> Answer:
-    if not isinstance(turn, _Object):
+    if not isinstance(turn, JsonObject):
         raise TodflowError(f'{where}: not an object; give {{"state": ..., "response": ...}}')
     for name in turn:
         if name not in _TURN_FIELDS:
@@ -158,7 +159,7 @@ def _json_answer(turn: object, where: str) -> Answer:
             raise TodflowError(f"{where}, field {name}: {found}; give text")
     state = turn.get("state", turn.get("state_span"))
     if not isinstance(state, str):
-        if not isinstance(state, _Object):
+        if not isinstance(state, JsonObject):
             raise TodflowError(f"{where}, field state: {state!r:.60}; give {{slot: value}}")
         if state.repeated is not None:
             raise TodflowError(
@@ -182,7 +183,7 @@ def read_sequicity(path: Path) -> list[tuple[int, list[BagTurn], list[BagTurn]]]
     Sequicity's stored results are lines of settings, the line START_CSV_SECTION, and a CSV that
     brings its own references. Raises a `TodflowError` that names file, dialogue, turn and field.
     """
-    _, marker, body = _read_text(path).partition(_CSV_START)
+    _, marker, body = read_text(path).partition(_CSV_START)
     if not marker:
         raise TodflowError(
             f"{path}: no line {_CSV_START}; give a result file of Sequicity's as it is"

@@ -19,11 +19,15 @@ def counts(hypothesis: str, reference: str) -> np.ndarray:
     """The counts of one response, shape (WIDTH,)."""
     predicted, expected = hypothesis.split(), reference.split()
     result = np.zeros(WIDTH)
+    result[ORDERS : 2 * ORDERS] = [max(len(predicted) - order, 0) for order in range(ORDERS)]
+    result[-2:] = len(predicted), len(expected)
     for order in range(ORDERS):
         found, wanted = _ngrams(predicted, order + 1), _ngrams(expected, order + 1)
-        result[order] = sum(min(times, wanted[ngram]) for ngram, times in found.items())
-        result[ORDERS + order] = found.total()
-    result[-2:] = len(predicted), len(expected)
+        common = found.keys() & wanted.keys()
+        if not common:
+            # Then no longer n-gram is common either.
+            break
+        result[order] = sum([min(found[ngram], wanted[ngram]) for ngram in common])
     return result
 
 

@@ -1,18 +1,24 @@
 """Confidence intervals by resampling dialogues."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from todflow.metrics.tally import figures
 
 
-def intervals(
-    rows: np.ndarray, samples: int, seed: int, epsilon: float = 1e-7, level: float = 0.95
+def percentiles(
+    rows: np.ndarray,
+    samples: int,
+    seed: int,
+    statistics: Callable[[np.ndarray], dict[str, np.ndarray]],
+    level: float = 0.95,
 ) -> dict[str, tuple[float, float]]:
-    """Percentile interval of every figure (x100).
+    """Percentile interval of every statistic.
 
-    rows: (dialogues, columns), one `Tally.row` a dialogue. Each of the `samples` draws as many
-    dialogues as there are, with replacement, by a generator seeded with `seed`, and computes the
-    figures of the whole.
+    rows: (dialogues, columns), counts that add up. Each of the `samples` draws as many dialogues as
+    there are, with replacement, by a generator seeded with `seed`; `statistics` takes the summed
+    rows of all samples, (samples, columns), to {name: (samples,)}.
     """
     generator = np.random.default_rng(seed)
     drawn = generator.integers(len(rows), size=(samples, len(rows)))
@@ -20,5 +26,13 @@ def intervals(
     tail = 100 * (1 - level) / 2
     return {
         name: tuple(float(bound) for bound in np.percentile(values, (tail, 100 - tail)))
-        for name, values in figures(times @ rows, epsilon).items()
+        for name, values in statistics(times @ rows).items()
     }
+
+
+def intervals(
+    rows: np.ndarray, samples: int, seed: int, epsilon: float = 1e-7, level: float = 0.95
+) -> dict[str, tuple[float, float]]:
+    """Percentile interval of every figure (x100); rows: (dialogues, columns), one `Tally.row` a
+    dialogue."""
+    return percentiles(rows, samples, seed, lambda totals: figures(totals, epsilon), level)

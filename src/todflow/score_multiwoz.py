@@ -1,0 +1,152 @@
+"""Stage: a system's output on MultiWOZ's test split -> figures with confidence intervals, as
+JSON."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from todflow.corpora.turns import read_turns
+from todflow.errors import TodflowError
+from todflow.files import read_json
+from todflow.metrics import bleu
+from todflow.metrics.multiwoz import corpus_bleu, normalise
+from todflow.metrics.multiwoz.gold import Gold, gold_of
+from todflow.metrics.multiwoz.legacy import Legacy
+from todflow.metrics.multiwoz.outcome import report
+from todflow.metrics.multiwoz.richness import richness
+from todflow.metrics.multiwoz.standard import DECIMALS, Standard, unknown_placeholders
+from todflow.predictions_multiwoz import read_answers, select
+from todflow.score import check_out, check_sampling, write_report
+from todflow.stage import parser, run
+
+EVALUATORS = ("standard", "legacy")
+STATES = ("predicted", "gold")
+# The standard evaluator's references and goals are this release's, whatever a system was trained
+# on.
+STANDARD_CORPUS = "multiwoz21"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Which evaluator, with which switches. vintage: the standard one's; booking_gate: the legacy
+    one's; None where there is no such switch."""
+
+    evaluator: str
+    state: str = "predicted"
+    vintage: str | None = None
+    booking_gate: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """What tables and files call it. The standard evaluator's name does not tell the state."""
+        if self.evaluator == "standard":
+            return f"standard-{self.vintage}"
+        name = "legacy-gold" if self.state == "gold" else "legacy"
+        if not self.booking_gate:
+            return f"{name}-nogate"
+        return name if self.state == "gold" else "legacy-pred"
+
+
+NAMED = {
+    setting.name: setting
+    for setting in (
+        *(Setting("standard", vintage=vintage) for vintage in normalise.VINTAGES),
+        *(Setting("legacy", state, None, gate) for state in STATES for gate in (True, False)),
+    )
+}
+
+
+def score(
+    gold: Gold,
+    predictions: Path,
+    setting: Setting,
+    samples: int,
+    seed: int,
+    partial: bool = False,
+) -> dict:
+    """The figures of a file of predictions, as docs/multiwoz-evaluation.md lists them.
+
+    Where a turn has no state, gold states are used in all turns, and the result says "gold".
+    `partial` as in `todflow.predictions_multiwoz.select`.
+    """
+    if setting.evaluator == "standard" and gold.corpus != STANDARD_CORPUS:
+        raise TodflowError(
+            f"gold: {gold.corpus}, where the standard evaluator takes {STANDARD_CORPUS}; give that"
+        )
+    expected = {name: len(dialogue) for name, dialogue in gold.dialogues.items()}
+    answers = read_answers(predictions)
+    dialogues, uneven = select(answers.dialogues, expected, predictions, partial)
+    turns = [turn for dialogue in dialogues.values() for turn in dialogue]
+    stateless = sum(turn.state is None for turn in turns)
+    if stateless:
+        setting = Setting(setting.evaluator, "gold", setting.vintage, setting.booking_gate)
+    domains = None
+    if setting.evaluator == "standard":
+        outcomes = Standard(gold, setting.vintage).outcomes(dialogues, setting.state)
+        figures = report(outcomes, corpus_bleu.score, samples, seed, DECIMALS)
+        given = all(turn.active_domains is not None for turn in turns)
+        domains = "given" if given else "estimated"
+    else:
+        outcomes = Legacy(gold).outcomes(dialogues, setting.state, setting.booking_gate)
+        figures = report(outcomes, bleu.score, samples, seed)
+    return {
+        "evaluator": setting.evaluator,
+        "name": setting.name,
+        "vintage": setting.vintage,
+        "state": setting.state,
+        "booking_gate": setting.booking_gate,
+        "active_domains": domains,
+        "references": gold.corpus,
+        "n_dialogues": figures.pop("n_dialogues"),
+        "n_expected": len(expected),
+        "n_turns": figures.pop("n_turns"),
+        "n_turns_expected": sum(expected.values()),
+        "n_turns_without_state": stateless,
+        "partial": {name: list(lengths) for name, lengths in uneven.items()},
+        "unknown_placeholders": unknown_placeholders(dialogues),
+        "ignored_fields": answers.ignored,
+        **figures,
+        **richness(normalise.response(turn.response)[0] for turn in turns),
+    }
+
+
+def gold_of_files(table: Path, database: Path) -> Gold:
+    """The gold side of prepared files: a table of turns, and the database beside it."""
+    try:
+        raw = read_json(database)
+    except (OSError, ValueError) as error:
+        raise TodflowError(f"{database}: no database ({error}); prepare MultiWOZ again") from None
+    if not isinstance(raw, dict):
+        raise TodflowError(f"{database}: not an object of domains; prepare MultiWOZ again")
+    return gold_of(read_turns(table), raw, str(table))
+
+
+def main(args: argparse.Namespace) -> None:
+    """Score one file of predictions."""
+    name = args.config.get("name")
+    if not isinstance(name, str) or name not in NAMED:
+        raise TodflowError(f"config: 'name': {name!r:.60} is none of {', '.join(NAMED)}")
+    check_sampling(args.config, "config: '{}'")
+    check_out(args.out)
+    gold = gold_of_files(args.gold, args.database)
+    samples, seed = args.config["samples"], args.config["seed"]
+    result = score(gold, args.predictions, NAMED[name], samples, seed, args.allow_partial)
+    write_report(args.out, result)
+
+
+def _options() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--gold", type=Path, required=True, help="table of the split's turns")
+    options.add_argument("--database", type=Path, required=True, help="database as released, JSON")
+    options.add_argument("--predictions", type=Path, required=True, help="what the system said")
+    options.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    options.add_argument(
+        "--allow-partial",
+        action="store_true",
+        help="score the first turns of dialogues that have another number of turns",
+    )
+    return options
+
+
+if __name__ == "__main__":
+    run(_options(), main)
