@@ -1,6 +1,6 @@
 """The training curve of one run as a picture.
 
-IN      curve    curve.csv: step, epoch, train_loss, valid_loss, match, succ_f1, bleu, combined, lr
+IN      curve    curve.csv: step, epoch, train_loss, valid_loss, the evaluator's two rates, bleu, combined, lr
 OUT     figure   curve.svg
 PARAMS  cfg      JSON text: {"title": text above the picture}
 """

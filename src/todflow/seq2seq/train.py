@@ -289,7 +289,7 @@ def main(args: argparse.Namespace) -> None:
     device = backbone.prepare(config["device"], config["threads"])
     if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
         log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
-    inputs = [args.train, args.valid, args.entities, args.vocabulary]
+    inputs = [args.train, args.valid, args.entities, args.database, args.vocabulary]
     inputs += [args.init / name for name in backbone.FILES] if args.init else []
     state = State(args.state, digest("todflow.seq2seq.train", config, list(filter(None, inputs))))
     stop = Stop()
@@ -297,7 +297,7 @@ def main(args: argparse.Namespace) -> None:
     valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])
     if not train_rows or valid_table.empty:
         raise TodflowError(f"{args.train} or {args.valid} has no turns; prepare the corpus again")
-    score = scorer(config["evaluator"], valid_table, args.entities)
+    score = scorer(config["evaluator"], valid_table, args.entities, args.database)
     with state.locked():
         if args.init:
             model, tokenizer = backbone.load(args.init, torch.device("cpu"))
@@ -334,6 +334,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--vocabulary", type=Path, help="table whose words and labels count too")
     options.add_argument("--init", type=Path, help="checkpoint to start from, with its tokenizer")
     options.add_argument("--entities", type=Path, help="entity file, where the evaluator has one")
+    options.add_argument("--database", type=Path, help="database file, where it needs that")
     options.add_argument("--state", type=Path, required=True, help="folder of the unfinished run")
     options.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
     options.add_argument("--curve", type=Path, required=True, help="evaluations, CSV")

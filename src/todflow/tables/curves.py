@@ -10,22 +10,15 @@ from matplotlib.figure import Figure
 from todflow.errors import TodflowError
 from todflow.tables.svg import OTHER, OURS, PUBLISHED, STAND_IN, STYLE
 
-COLUMNS = [
-    "step",
-    "epoch",
-    "train_loss",
-    "valid_loss",
-    "match",
-    "succ_f1",
-    "bleu",
-    "combined",
-    "lr",
-]
+# What every curve has; an evaluator's own two rates stand before `bleu`.
+COLUMNS = ["step", "epoch", "train_loss", "valid_loss", "bleu", "combined", "lr"]
 LOSSES = {"train_loss": ("train", STAND_IN, ""), "valid_loss": ("validation", OURS, "o")}
 SCORES = {
     "combined": ("Combined", "#1d2430", "D"),
     "match": ("Match", OURS, "o"),
     "succ_f1": ("SuccF1", OTHER, "s"),
+    "inform": ("Inform", OURS, "o"),
+    "success": ("Success", OTHER, "s"),
     "bleu": ("BLEU", PUBLISHED, "^"),
 }
 
@@ -38,13 +31,14 @@ def read_curve(path: str | Path) -> pd.DataFrame:
         raise TodflowError(f"{path}: no column '{missing[0]}'; delete the file and train again")
     if not len(table):
         raise TodflowError(f"{path}: no line; delete the file and train again")
-    for name in COLUMNS:
+    columns = [name for name in table.columns if name in {*COLUMNS, *SCORES}]
+    for name in columns:
         # A column without any value is read as NaN, one with a word in it as text.
         if not pd.api.types.is_numeric_dtype(table[name]):
             raise TodflowError(
                 f"{path}: column '{name}' holds a word; delete the file and train again"
             )
-    return table[COLUMNS]
+    return table[columns]
 
 
 def draw(curve: pd.DataFrame, title: str) -> Figure:
@@ -94,6 +88,8 @@ def draw(curve: pd.DataFrame, title: str) -> Figure:
 
 def _lines(axes: Axes, curve: pd.DataFrame, series: dict[str, tuple[str, str, str]]) -> None:
     for column, (label, color, marker) in series.items():
+        if column not in curve.columns:
+            continue
         part = curve[["step", column]].dropna()
         # A single point shows only with a marker.
         marker = marker or ("o" if len(part) == 1 else "")
@@ -112,7 +108,7 @@ def _name_ends(axes: Axes, curve: pd.DataFrame) -> None:
     """Each line's name at its right end, pushed apart where two would overlap."""
     ends = []
     for column, (label, color, _) in SCORES.items():
-        values = curve[column].dropna()
+        values = curve[column].dropna() if column in curve.columns else ()
         if len(values):
             ends.append((float(values.iloc[-1]), label, color))
     gap = axes.get_ylim()[1] * 0.075
