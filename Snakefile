@@ -16,10 +16,12 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/targets.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/simulate.smk"
+include: "workflow/rules/rescore.smk"
 include: "workflow/rules/tables.smk"
 
 

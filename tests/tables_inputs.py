@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from todflow.metrics.tally import Tally
 from todflow.score import report
+from todflow.tables import table1
 
 HDC = {
     "turns": 10.67,
@@ -72,7 +74,7 @@ def score(
 
     `changes` replaces fields. In-Car has no acts, and so no act F1.
     """
-    evaluator = "incar-galaxy" if dataset == "incar" else "selfplay"
+    evaluator = changes.get("evaluator", "incar-galaxy" if dataset == "incar" else "selfplay")
     rows = np.stack([Tally(match=1, match_counted=1, turns=2).row()] * 3)
     data = report(evaluator, rows, samples=2, seed=1, acts=dataset != "incar")
     figures = {"match": 70.0, "succ_f1": 80.0, "bleu": 20.0, "combined": 95.0}
@@ -80,6 +82,85 @@ def score(
     figures = {name: value for name, value in figures.items() if name in data}
     data |= figures | {"n_dialogues": 40, "n_turns": 300, "match_denominator": 38}
     data["ci"] = {name: [figures[name] - 2, figures[name] + 2.5] for name in data["ci"]}
-    return write(
-        f"results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json", data | changes
+    folder = f"results/{dataset}/{backbone}/seed{seed}/sft"
+    return write(f"{folder}/test-{context}.{evaluator}.score.json", data | changes)
+
+
+EVALUATORS = ("standard-v1", "legacy-pred", "legacy-nogate", "legacy-gold")
+
+
+def multiwoz(evaluator: str, **changes) -> dict:
+    """A score of a MultiWOZ evaluator: Inform 80, Success 70, BLEU 17, the legacy one's 10 more."""
+    legacy = evaluator.startswith("legacy")
+    extra = 10.0 if legacy else 0.0
+    figures = {"inform": 80.0 + extra, "success": 70.0 + extra, "bleu": 17.0}
+    figures |= {"combined": 92.0 + extra, "joint_goal_accuracy": 50.0, "act_f1": 40.0}
+    data = {
+        "evaluator": "legacy" if legacy else "standard",
+        "name": evaluator,
+        "vintage": None if legacy else evaluator.removeprefix("standard-"),
+        "state": "gold" if evaluator.startswith("legacy-gold") else "predicted",
+        "booking_gate": "nogate" not in evaluator if legacy else None,
+        "references": "multiwoz20" if legacy else "multiwoz21",
+        "n_dialogues": 1000,
+        "n_expected": 1000,
+        "n_turns": 7372,
+        "partial": {},
+        **figures,
+        "per_domain": {"taxi": {"inform": 100.0, "success": 50.0, "n": 195}},
+        "ci": {name: [value - 2, value + 2.5] for name, value in figures.items()},
+        "samples": 2,
+        "seed": 1,
+    }
+    return data | changes
+
+
+def multiwoz_score(
+    evaluator: str = "standard-v1",
+    dataset: str = "multiwoz20",
+    backbone: str = "scratch-small",
+    seed: int = 1,
+    context: str = "generated",
+    **changes,
+) -> str:
+    """A MultiWOZ score file of a trained model; `changes` replaces fields."""
+    folder = f"results/{dataset}/{backbone}/seed{seed}/sft"
+    return write(f"{folder}/test-{context}.{evaluator}.score.json", multiwoz(evaluator, **changes))
+
+
+def rescored(system: str = "pptod", evaluator: str = "standard-v1", **changes) -> str:
+    """A score file of published outputs; `changes` replaces fields."""
+    path = f"results/rescored/{system}.{evaluator}.score.json"
+    return write(path, multiwoz(evaluator, **changes))
+
+
+def refused(system: str, evaluator: str, why: str) -> str:
+    """What a file of published outputs that can't be scored leaves."""
+    path = f"results/rescored/{system}.{evaluator}.score.json"
+    return write(path, {"name": evaluator, "refused": why})
+
+
+def outputs(missing: str = "", **corpora: str) -> dict[str, dict]:
+    """The config's files of published outputs, all of them there, or all `missing` for a reason."""
+    corpora = (
+        {"dots": "multiwoz20", "pptod": "multiwoz20", "ubar": "multiwoz20"}
+        | {"labes": "multiwoz21", "galaxy-e2e": "multiwoz20", "mintl": "multiwoz20"}
+        | {"damd": "multiwoz20"}
+        | corpora
     )
+    return {file: {"corpus": corpus, "missing": missing} for file, corpus in corpora.items()}
+
+
+def training_table(dataset: str, sources: list[str]) -> str:
+    """A training table with nothing but who annotated each turn's acts."""
+    path = Path(f"results/corpora/{dataset}/train.parquet")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame({"dataset": dataset, "act_source": sources}).to_parquet(path)
+    return str(path)
+
+
+def build(published, scores=(), simulations=(), **changes) -> pd.DataFrame:
+    """The tidy table of a run with the usual settings; `changes` replaces arguments."""
+    settings = {"scale": "embedded", "backbones": BACKBONES, "rescored": []}
+    settings |= {"outputs": outputs("no folder is given"), "training": [], "pretrained": {}}
+    return table1.build(published, list(scores), list(simulations), **settings | changes)

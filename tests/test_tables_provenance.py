@@ -62,12 +62,19 @@ TABLES = {
     "react": "results/react/table1.csv",
     "page": "results/table1.html",
 }
-CFG = {"scale": "embedded", "backbone": inputs.BACKBONES}
+CFG = {
+    "scale": "embedded",
+    "backbone": inputs.BACKBONES,
+    "outputs": inputs.outputs(),
+    "pretrained": {"multiwoz20": None},
+}
+NONE = {"scores": [], "simulations": [], "rescored": [], "training": []}
 
 
 def test_tabulate_and_plot_from_measurements_to_picture(monkeypatch):
     # One file may come as text, several as a list.
     given = {"scores": inputs.score(), "simulations": [inputs.simulation()]}
+    given |= {"rescored": [inputs.rescored()], "training": inputs.training_table("multiwoz20", ["silver"])}
     run("tabulate_results.py", monkeypatch, given, TABLES, cfg=CFG)
     run("plot_results.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"})
     for path in (*TABLES.values(), "results/table1.svg"):
@@ -92,7 +99,7 @@ def test_plot_curve(monkeypatch):
 
 def test_an_error_ends_a_script_with_one_line(monkeypatch, capsys):
     path = inputs.score(match="high")
-    given = {"scores": [path], "simulations": []}
+    given = NONE | {"scores": [path]}
     monkeypatch.setattr(sys, "__stderr__", sys.stderr)
     with pytest.raises(SystemExit) as caught:
         run("tabulate_results.py", monkeypatch, given, TABLES, cfg=CFG)

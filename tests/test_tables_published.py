@@ -14,10 +14,11 @@ TABLES = {(table.paper, table.source): table for table in PUBLISHED.tables}
 
 def combined_rows():
     """(system, dataset, the row's printed parts) for every printed Combined."""
-    for system in TABLES["step_reward", "Table 1"].systems:
-        for dataset, figures in system.figures.items():
-            if "-" not in figures.values():
-                yield system.name, dataset, [float(text) for text in figures.values()]
+    for source in ("Table 1", "Table 2"):
+        for system in TABLES["step_reward", source].systems:
+            for dataset, figures in system.figures.items():
+                if "-" not in figures.values():
+                    yield system.name, dataset, [float(text) for text in figures.values()]
 
 
 def test_every_row_of_both_tables_is_there():
@@ -72,6 +73,17 @@ def test_figures_keep_their_printed_precision():
     assert step["SimpleTOD"].figures["multiwoz20"]["combined"] == "92.3"
 
 
+def test_every_system_whose_outputs_are_public_has_its_file():
+    files = {part.file: part.system for part in PUBLISHED.rescored.files}
+    quoted = {system.name for system in TABLES["step_reward", "Table 1"].systems}
+    assert len(files) == len(set(files.values())) == 7
+    # DAMD is the one that the paper doesn't quote.
+    assert set(files.values()) - quoted == {"DAMD"}
+    assert "not those of the paper's own run" in next(
+        part.note for part in PUBLISHED.rescored.files if part.system == "UBAR†"
+    )
+
+
 def test_drawn_figures_have_no_number():
     figure = TABLES["step_reward", "Figure 4"]
     assert {text for system in figure.systems for text in system.figures["human"].values()} == {
@@ -115,10 +127,10 @@ def changed(tmp_path, change):
             "'run' is none of published_only, not_run",
         ),
         (
-            lambda raw: raw["tables"][2]["systems"][0]["evaluator"].update(simulation="mine"),
+            lambda raw: raw["tables"][3]["systems"][0]["evaluator"].update(simulation="mine"),
             "'mine' isn't listed under evaluators",
         ),
-        (lambda raw: raw["tables"][2].update(dialogues="many"), "'many' isn't a count"),
+        (lambda raw: raw["tables"][3].update(dialogues="many"), "'many' isn't a count"),
         (
             lambda raw: raw["simulations"][0]["definition"].update(initiative="all"),
             r"simulations\[0\].definition.initiative: 'all' isn't a count or null",
@@ -127,6 +139,22 @@ def changed(tmp_path, change):
         (
             lambda raw: raw["misprints"][0].update(metric="bleurt"),
             r"misprints\[0\]: there is no cell",
+        ),
+        (
+            lambda raw: raw["sft"]["paper_row"].update(system="Ours-huge"),
+            "sft.paper_row: there is no row Ours-huge with multiwoz20 figures",
+        ),
+        (
+            lambda raw: raw["sft"]["paper_row"].update(evaluator="mine"),
+            "sft.paper_row.evaluator: 'mine' isn't listed under evaluators",
+        ),
+        (
+            lambda raw: raw["sft"]["metrics"].pop("multiwoz21"),
+            "sft.metrics: needs the key 'multiwoz21'",
+        ),
+        (
+            lambda raw: raw["rescored"]["files"][2].pop("note"),
+            r"rescored.files\[2\]: needs the key",
         ),
     ],
 )

@@ -18,8 +18,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def build(scores=(), simulations=(), backbones=inputs.BACKBONES):
-    return table1.build(PUBLISHED, list(scores), list(simulations), "embedded", backbones)
+def build(scores=(), simulations=(), **changes):
+    return inputs.build(PUBLISHED, list(scores), list(simulations), **changes)
 
 
 def cell(table, system, metric, dataset="simulation"):
@@ -34,10 +34,11 @@ def test_every_row_of_the_papers_stands_in_the_papers_order():
     table = build()
     assert list(table.columns) == table1.COLUMNS
     paper_rows = table[table["system"].isin({s.name for t in PUBLISHED.tables for s in t.systems})]
-    # Table 1: 14 x 12 and 7 x 7; human studies: 3 x 2 and 2 x 3.
-    assert len(paper_rows) == 168 + 6 + 49 + 6
-    # Our own: four SFT rows of seven metrics, ConvLab-3's eight.
-    assert len(table) - len(paper_rows) == 4 * 7 + 8
+    # Table 1: 14 x 12 and 7 x 7; Table 2: 3 x 4; human studies: 3 x 2 and 2 x 3; and four empty
+    # cells for each of the six quoted systems whose outputs are public.
+    assert len(paper_rows) == 168 + 12 + 6 + 49 + 6 + 6 * 4
+    # Our own: DAMD's outputs, four SFT rows of seven metrics and six of six, ConvLab-3's eight.
+    assert len(table) - len(paper_rows) == 4 + 4 * 7 + 6 * 6 + 8
     assert list(dict.fromkeys(table["paper"])) == ["step_reward", "react"]
     for paper in ("step_reward", "react"):
         systems = list(dict.fromkeys(table[table["paper"] == paper]["system"]))
@@ -45,7 +46,7 @@ def test_every_row_of_the_papers_stands_in_the_papers_order():
             s.name for t in PUBLISHED.tables if t.paper == paper for s in t.systems
         )
         assert systems[: len(named)] == list(named)
-    keys = table[["paper", "system", "dataset", "metric"]]
+    keys = table[["paper", "system", "dataset", "metric", "status", "evaluator"]]
     assert not keys.duplicated().any()
 
 
@@ -57,7 +58,14 @@ def test_without_measurements_nothing_is_reproduced():
 
 
 def test_empty_cells_say_why():
-    table = build([inputs.score(), inputs.score("incar", seed=1)], [inputs.simulation()])
+    outputs = inputs.outputs("no folder is given", pptod="multiwoz20")
+    outputs["pptod"]["missing"] = ""
+    table = build(
+        [inputs.score(), inputs.score("incar", seed=1)],
+        [inputs.simulation()],
+        rescored=[inputs.rescored()],
+        outputs=outputs,
+    )
     assert set(table["status"]) == set(table1.STATUSES)
     empty = table[(table["published"] == "") & (table["reproduced"] == "")]
     waiting = table[(table["reproduced"] == "") & (table["status"] != "published_only")]
@@ -133,7 +141,7 @@ def test_several_seeds_have_a_mean_and_a_t_interval():
     assert row["seeds"] == "1 2 10"
     assert "Mean of 3 seeds; 95 % t-interval over seeds." in row["note"]
     assert row["provenance"].split() == [
-        f"results/selfplay/scratch-small/seed{seed}/sft/test-generated.score.json"
+        f"results/selfplay/scratch-small/seed{seed}/sft/test-generated.selfplay.score.json"
         for seed in (1, 2, 10)
     ]
 
@@ -147,9 +155,7 @@ def test_the_gold_context_is_a_system_of_its_own():
 
 
 def test_undefined_figures_are_empty_with_a_reason():
-    table = build(
-        [inputs.score("incar")], [inputs.simulation(book=UNDEFINED)]
-    )
+    table = build([inputs.score("incar")], [inputs.simulation(book=UNDEFINED)])
     assert "no dialogue acts" in cell(table, "SFT scratch-small", "act_f1", "incar")["note"]
     row = cell(table, "HDC (semantic level)", "book")
     assert (row["reproduced"], row["n"]) == ("", "0") and "Undefined" in row["note"]
@@ -224,11 +230,160 @@ def test_the_order_of_the_files_does_not_matter():
 
 
 def test_seeds_scored_differently_are_refused():
-    inputs_ = [inputs.score(seed=1), inputs.score(seed=2, evaluator="incar-galaxy")]
-    with pytest.raises(TodflowError, match="seed2.*evaluator 'incar-galaxy' isn't that of.*seed1"):
-        build(inputs_)
+    with pytest.raises(TodflowError, match="seed2.*inform isn't measured on the same turns as"):
+        build([inputs.multiwoz_score(seed=1), inputs.multiwoz_score(seed=2, state="gold")])
     with pytest.raises(TodflowError, match="seed2.*match isn't measured on the same turns"):
         build([inputs.score(seed=1), inputs.score(seed=2, match_denominator=37)])
+
+
+def rows(table, system, dataset, metric):
+    """(status, evaluator, published, reproduced) of every row of a cell."""
+    found = table[
+        (table["system"] == system) & (table["dataset"] == dataset) & (table["metric"] == metric)
+    ]
+    return found[["status", "evaluator", "published", "reproduced"]].values.tolist()
+
+
+def test_a_baseline_has_its_published_figure_and_what_its_outputs_score_here():
+    files = [inputs.rescored("pptod", name) for name in reversed(inputs.EVALUATORS)]
+    table = build(rescored=files, outputs=inputs.outputs())
+    assert rows(table, "PPTOD", "multiwoz20", "inform") == [
+        ["published_only", "legacy-pred", "89.2", ""],
+        ["rescored", "standard-v1", "", "80.00"],
+        ["rescored", "legacy-pred", "", "90.00"],
+        ["rescored", "legacy-nogate", "", "90.00"],
+        ["rescored", "legacy-gold", "", "90.00"],
+    ]
+    standard = table[(table["system"] == "PPTOD") & (table["evaluator"] == "standard-v1")].iloc[0]
+    assert (standard["vintage"], standard["state"], standard["dialogues"]) == (
+        ("v1", "predicted", "1000")
+    )
+    assert (standard["n"], standard["ci_low"], standard["ci_high"]) == ("1000", "78.00", "82.50")
+    assert standard["provenance"] == "results/rescored/pptod.standard-v1.score.json"
+    assert rows(table, "PPTOD", "multiwoz21", "inform") == [
+        ["published_only", "legacy-pred", "87.1", ""]
+    ]
+    # Nobody published SimpleTOD's outputs.
+    assert len(rows(table, "SimpleTOD", "multiwoz20", "inform")) == 1
+
+
+def test_every_measured_multiwoz_number_names_evaluator_vintage_state_and_dialogues():
+    scores = [
+        inputs.multiwoz_score(name, dataset, context=context)
+        for name in inputs.EVALUATORS
+        for dataset in ("multiwoz20", "multiwoz21")
+        for context in ("generated", "gold")
+    ]
+    rescored = [inputs.rescored("damd", name, n_dialogues=999) for name in inputs.EVALUATORS]
+    table = build(scores, rescored=rescored, outputs=inputs.outputs())
+    measured = table[table["dataset"].str.startswith("multiwoz") & (table["reproduced"] != "")]
+    assert len(measured) == 16 * 6 + 4 * 4
+    for column in ("evaluator", "state", "dialogues", "n", "ci_low", "ci_high"):
+        assert (measured[column] != "").all(), column
+    assert set(measured[measured["system"] == "DAMD"]["dialogues"]) == {"999 of 1000"}
+    standard = measured[measured["evaluator"].str.startswith("standard")]
+    assert set(standard["vintage"]) == {"v1"}
+    assert (measured["published"] == "").all()
+    ours = measured[measured["system"] == "SFT scratch-small"]
+    assert set(ours["status"]) == {"stand_in"}
+    order = list(dict.fromkeys(ours["evaluator"]))
+    assert order == list(inputs.EVALUATORS)
+
+
+@pytest.mark.parametrize(
+    "outputs, note",
+    [
+        (inputs.outputs(missing="no folder is given"), "Not re-scored: no folder is given."),
+        ({}, None),
+    ],
+)
+def test_outputs_that_are_not_there_leave_an_empty_cell_with_the_reason(outputs, note):
+    table = build(outputs=outputs)
+    found = table[(table["system"] == "GALAXY") & (table["dataset"] == "multiwoz20")]
+    assert list(found[found["metric"] == "bleu"]["published"]) == ["20.5"] + [""] * bool(note)
+    assert [text for text in found[found["status"] == "not_run"]["note"]] == [note] * 4 * bool(note)
+
+
+def test_a_dialogue_with_missing_turns_is_no_secret():
+    table = build(rescored=[inputs.rescored(partial={"pmul1": [4, 5]})], outputs=inputs.outputs())
+    note = table[(table["system"] == "PPTOD") & (table["status"] == "rescored")]["note"].iloc[0]
+    assert "1 dialogue has another number of turns than the test split" in note
+
+
+def test_a_refused_file_leaves_the_reason_and_the_others_are_there():
+    rescored = [
+        inputs.refused("ubar", "standard-v1", "ubar.json, dialogue pmul1: no turns"),
+        inputs.rescored("pptod"),
+    ]
+    table = build(rescored=rescored, outputs=inputs.outputs())
+    assert rows(table, "UBAR†", "multiwoz20", "inform")[1:] == [["not_run", "standard-v1", "", ""]]
+    assert rows(table, "PPTOD", "multiwoz20", "inform")[1][3] == "80.00"
+    empty = table[(table["system"] == "UBAR†") & (table["status"] == "not_run")]
+    assert set(empty["note"]) == {"Not re-scored: ubar.json, dialogue pmul1: no turns."}
+
+
+def test_outputs_of_a_system_that_the_paper_does_not_quote_have_a_row_of_their_own():
+    rescored = [inputs.rescored("damd"), inputs.rescored("mine")]
+    table = build(rescored=rescored, outputs=inputs.outputs(mine="multiwoz21"))
+    assert rows(table, "DAMD", "multiwoz20", "inform") == [["rescored", "standard-v1", "", "80.00"]]
+    assert rows(table, "mine", "multiwoz21", "bleu") == [["rescored", "standard-v1", "", "17.00"]]
+
+
+def test_a_corpus_or_training_unlike_the_papers_stands_in():
+    score = inputs.multiwoz_score("legacy-nogate", backbone="flan-t5-large")
+    made = inputs.training_table("multiwoz20", ["gold-2.0", "silver", "damd-slots", "none"])
+    for changes, note in (
+        ({"training": [made]}, "acts of 2 of 4 training turns aren't the release's own."),
+        ({"pretrained": {"multiwoz20": "selfplay"}}, "on the selfplay corpus first."),
+    ):
+        row = cell(build([score], **changes), "SFT flan-t5-large", "inform", "multiwoz20")
+        assert row["status"] == "stand_in" and note in row["note"]
+        table = build([score], **changes)
+        assert cell(table, SFT_ONLY, "inform", "multiwoz20")["reproduced"] == ""
+        assert (
+            "Stand-in training" not in cell(table, "SFT flan-t5-base", "bleu", "multiwoz20")["note"]
+        )
+    whole = inputs.training_table("multiwoz20", ["gold-2.0", "none"])
+    table = build([score], training=[whole], pretrained={"multiwoz20": None})
+    assert cell(table, "SFT flan-t5-large", "inform", "multiwoz20")["status"] == "reproduced"
+
+
+SFT_ONLY = "Ours-large without R_u and R_g"
+
+
+def test_the_ablation_that_is_sft_alone_is_filled_by_the_papers_model_under_its_evaluator():
+    scores = [
+        inputs.multiwoz_score(name, backbone="flan-t5-large", context=context)
+        for name in inputs.EVALUATORS
+        for context in ("generated", "gold")
+    ]
+    row = cell(build(scores), SFT_ONLY, "inform", "multiwoz20")
+    assert (row["published"], row["reproduced"], row["status"]) == ("86.0", "90.00", "reproduced")
+    assert (row["evaluator"], row["state"], row["dialogues"]) == (
+        ("legacy-nogate", "predicted", "1000")
+    )
+    assert row["provenance"].endswith(
+        "flan-t5-large/seed1/sft/test-generated.legacy-nogate.score.json"
+    )
+    assert "result of SFT alone" in row["note"] and "Not run" not in row["note"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"backbone": "flan-t5-base"},
+        {"backbone": "scratch-small"},
+        {"context": "gold"},
+        {"evaluator": "standard-v1"},
+        {"dataset": "multiwoz21"},
+        {"n_dialogues": 999},
+    ],
+)
+def test_no_other_score_fills_a_papers_row(change):
+    wanted = {"evaluator": "legacy-nogate", "backbone": "flan-t5-large"}
+    table = build([inputs.multiwoz_score(**wanted | change)])
+    assert (table[table["published"] != ""]["reproduced"] == "").all()
+    assert cell(table, SFT_ONLY, "inform", "multiwoz20")["status"] == "not_run"
 
 
 def test_csv_survives_the_way_back(tmp_path):

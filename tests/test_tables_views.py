@@ -20,17 +20,29 @@ def folder(tmp_path, monkeypatch):
 def table():
     scores = [inputs.score(), inputs.score(context="gold"), inputs.score("incar")]
     simulations = [inputs.simulation("convlab2"), inputs.simulation("convlab3")]
-    return table1.build(PUBLISHED, scores, simulations, "embedded", inputs.BACKBONES)
+    return inputs.build(PUBLISHED, scores, simulations)
+
+
+@pytest.fixture
+def multiwoz():
+    """The table of a run that scored four systems' outputs and a model of its own on MultiWOZ."""
+    files = ("pptod", "ubar", "galaxy-e2e", "damd")
+    rescored = [inputs.rescored(file, name) for file in files for name in inputs.EVALUATORS[:3]]
+    rescored += [inputs.refused(file, "legacy-gold", f"{file}.json: not JSON") for file in files]
+    scores = [inputs.multiwoz_score(name) for name in inputs.EVALUATORS]
+    outputs = inputs.outputs()
+    outputs["mintl"]["missing"] = "the folder of outputs has no such file"
+    return inputs.build(PUBLISHED, scores, rescored=rescored, outputs=outputs)
 
 
 def test_golden_lines_of_the_tidy_table(table):
     lines = table1.to_csv(table).splitlines()
     assert lines[0] == (
         "paper,system,dataset,metric,published,reproduced,ci_low,ci_high,n,seeds,status,note,"
-        "evaluator,scale,provenance"
+        "evaluator,vintage,state,dialogues,scale,provenance"
     )
     assert lines[1] == (
-        "step_reward,SimpleTOD,multiwoz20,inform,84.4,,,,,,published_only,,legacy,,"
+        "step_reward,SimpleTOD,multiwoz20,inform,84.4,,,,,,published_only,,legacy,,,,,"
     )
     sft = next(
         line for line in lines if line.startswith("step_reward,SFT scratch-small,incar,combined")
@@ -38,8 +50,8 @@ def test_golden_lines_of_the_tidy_table(table):
     assert sft == (
         "step_reward,SFT scratch-small,incar,combined,,95.00,93.00,97.50,40,1,stand_in,"
         "Stand-in model: trained from scratch or unlike the paper's Flan-T5. "
-        "One seed; 95 % bootstrap interval over dialogues.,incar-galaxy,embedded,"
-        "results/incar/scratch-small/seed1/sft/test-generated.score.json"
+        "One seed; 95 % bootstrap interval over dialogues.,incar-galaxy,,,40,embedded,"
+        "results/incar/scratch-small/seed1/sft/test-generated.incar-galaxy.score.json"
     )
     hdc = next(
         line for line in lines if line.startswith("react,HDC (semantic level),simulation,success,")
@@ -48,7 +60,7 @@ def test_golden_lines_of_the_tidy_table(table):
         "react,HDC (semantic level),simulation,success,97.3,97.40,96.40,98.40,1000,20200202,"
         "reproduced,"
         "\"ConvLab-2's user initiative (4) and counting, on ConvLab 3.0.1. "
-        '95 % Wilson interval over dialogues.",convlab2,embedded,'
+        '95 % Wilson interval over dialogues.",convlab2,,,1000,embedded,'
         "results/simulate/hdc/convlab2/metrics.json"
     )
 
@@ -56,10 +68,13 @@ def test_golden_lines_of_the_tidy_table(table):
 def test_the_papers_form_has_published_above_reproduced(table):
     react = wide.wide(table, PUBLISHED, "react")
     assert list(react.columns) == (
-        ["section", "system", "figures", "Turns", "Inform P", "Inform R", "Inform F1"]
+        ["section", "system", "figures", "evaluator", "Turns", "Inform P", "Inform R", "Inform F1"]
         + ["Book", "Success", "Complete", "status", "note"]
     )
-    rows = react.values.tolist()
+    rows = react.drop(columns="evaluator").values.tolist()
+    assert list(react["evaluator"][:4]) == (
+        ["convlab2", "convlab2, 1000 dialogues", "convlab2", ""]
+    )
     assert rows[0][2:11] == (
         ["published", "10.6", "87.2", "98.6", "90.9", "98.6", "97.3", "97.9", "published"]
     )
@@ -75,19 +90,59 @@ def test_the_papers_form_keeps_stand_ins_on_lines_of_their_own(table):
     assert [name for name in step.columns if name.startswith("Self-play")] == [
         f"Self-play {name}" for name in ("Match", "SuccF1", "BLEU", "Combined")
     ]
-    # 12 baselines with one line, two systems with two, and our five rows.
-    assert len(step) == 12 + 2 * 2 + 5
+    # 12 baselines with one line, six of which lack their outputs, two systems with two lines, and
+    # rows of ours: DAMD, five of In-Car and self-play, six of MultiWOZ.
+    assert len(step) == 12 + 6 + 2 * 2 + 1 + 5 + 6
     ours = step[step["section"] == wide.OURS]
     assert set(ours["figures"]) == {"reproduced"}
     papers = step[(step["section"] != wide.OURS) & (step["figures"] == "reproduced")]
     assert set(papers["status"]) == {"not_run"}
-    assert list(ours["In-Car Combined"]) == ["", "", "95.00", "", ""]
+    assert list(ours["In-Car Combined"]) == ["", "", "", "95.00", *[""] * 8]
     base = step[(step["system"] == "Ours-base") & (step["figures"] == "published")]
     assert list(base["note"]) == [
         "MultiWOZ2.0's Combined is printed as 106.9, its own parts give 106.8."
     ]
     twice = re.compile(r"(\b\w[^.]{20,}\.).*\1")
     assert not any(twice.search(note) for note in step["note"])
+
+
+def test_the_papers_form_has_a_line_for_each_evaluator_below_the_published_one(multiwoz):
+    step = wide.wide(multiwoz, PUBLISHED, "step_reward")
+    lines = step[step["system"] == "PPTOD"]
+    assert lines[["figures", "evaluator", "MultiWOZ2.0 Inform", "status"]].values.tolist() == [
+        ["published", "legacy-pred", "89.2", "published_only"],
+        ["re-scored", "standard-v1, predicted state, 1000 dialogues", "80.00", "rescored"],
+        ["re-scored", "legacy-pred, predicted state, 1000 dialogues", "90.00", "rescored"],
+        ["re-scored", "legacy-nogate, predicted state, 1000 dialogues", "90.00", "rescored"],
+        ["re-scored", "", "", "not_run"],
+    ]
+    assert "pptod.json: not JSON" in lines["note"].iloc[4]
+    assert set(lines["MultiWOZ2.1 Inform"]) == {"87.1", ""}
+    ours = step[step["system"] == "SFT scratch-small on MultiWOZ2.0"]
+    assert list(ours["evaluator"].str.split(",").str[0]) == list(inputs.EVALUATORS)
+    assert not set(step["system"]) & {"Ours-large without R_u"}  # of Table 2
+
+
+def test_the_page_puts_re_scored_lines_below_the_published_one(multiwoz):
+    page = html.page(multiwoz, PUBLISHED)
+    body = page.split("<h2>")[1]
+    pptod = body.split(">PPTOD")[1].split(">UBAR")[0]
+    badges = re.findall(r'<span class="badge (\w+)">.*?<span class="evaluator">([\w-]+)', pptod)
+    assert badges == [
+        ("published_only", "legacy-pred"),
+        ("rescored", "standard-v1"),
+        ("rescored", "legacy-pred"),
+        ("rescored", "legacy-nogate"),
+    ]
+    notes = re.findall("<li>(.*?)</li>", body.split("<h3>")[0])
+    for note in (
+        "Not re-scored: pptod.json: not JSON.",
+        "Not re-scored: the folder of outputs has no such file.",
+    ):
+        assert notes.count(note) == 1
+    assert "<h3>Table 2</h3>" in body and "Ours-large without R_g" in body
+    for name in inputs.EVALUATORS:
+        assert f"<dt>{name}</dt>" in page
 
 
 def test_the_page_shows_every_figure_and_needs_nothing_else(table):
@@ -98,7 +153,7 @@ def test_the_page_shows_every_figure_and_needs_nothing_else(table):
     for column in ("published", "reproduced", "ci_low", "ci_high"):
         for figure in set(table[column]) - {""}:
             assert figure in shown, (column, figure)
-    for status in ("reproduced", "published_only", "stand_in", "not_run"):
+    for status in ("reproduced", "published_only", "rescored", "stand_in", "not_run"):
         assert f'<span class="badge {status}">' in shown
     assert "embedded" in shown and "The paper only draws this value" in shown
     opened, closed = re.findall(r"<(t[rdh]|table|span)\b", page), re.findall(
@@ -130,6 +185,8 @@ def texts(figure):
     return found, figure.bbox
 
 
+MULTIWOZ = ("multiwoz20", "multiwoz21")
+BACKBONES = ("scratch-small", "flan-t5-base", "flan-t5-large")
 SCENES = {
     "nothing run": lambda: ([], []),
     "a short run": lambda: (
@@ -140,11 +197,29 @@ SCENES = {
         [inputs.score()],
         [inputs.simulation("convlab2"), inputs.simulation("convlab3")],
     ),
+    "outputs alone": lambda: ([], [], [inputs.rescored("damd")]),
+    "MultiWOZ": lambda: (
+        [
+            inputs.multiwoz_score(name, dataset)
+            for name in inputs.EVALUATORS
+            for dataset in MULTIWOZ
+        ],
+        [inputs.simulation("convlab2")],
+        [inputs.rescored(file, name) for file in inputs.outputs() for name in inputs.EVALUATORS],
+    ),
     "everything": lambda: (
         [
             inputs.score(dataset, backbone, seed, context)
             for dataset in ("selfplay", "incar")
-            for backbone in ("scratch-small", "flan-t5-base", "flan-t5-large")
+            for backbone in BACKBONES
+            for seed in (1, 2, 3)
+            for context in ("generated", "gold")
+        ]
+        + [
+            inputs.multiwoz_score(name, dataset, backbone, seed, context)
+            for name in inputs.EVALUATORS
+            for dataset in MULTIWOZ
+            for backbone in BACKBONES
             for seed in (1, 2, 3)
             for context in ("generated", "gold")
         ],
@@ -155,8 +230,9 @@ SCENES = {
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_no_text_of_the_picture_is_cut_or_covered_by_another(scene):
-    scores, simulations = SCENES[scene]()
-    table = table1.build(PUBLISHED, scores, simulations, "embedded", inputs.BACKBONES)
+    scores, simulations, *rescored = SCENES[scene]()
+    more = {"rescored": rescored[0], "outputs": inputs.outputs()} if rescored else {}
+    table = inputs.build(PUBLISHED, scores, simulations, **more)
     found, page = texts(plot.draw(table, PUBLISHED))
     assert len(found) > 10
     for text, box in found:
@@ -180,6 +256,17 @@ def test_the_picture_names_what_was_not_run(table):
     assert {"10.6", "10.67", "97.3", "97.40"} <= set(words)
 
 
+def test_the_picture_sets_evaluators_of_one_output_side_by_side(multiwoz):
+    words = [text for text, _ in texts(plot.draw(multiwoz, PUBLISHED))[0]]
+    assert "MultiWOZ: one output under several evaluators" in words
+    for system in ("PPTOD", "UBAR†", "GALAXY", "DAMD", "SFT scratch-small"):
+        assert f"{system} on MultiWOZ2.0" in words
+    assert words.count("standard-v1") == 5 and words.count("published") == 3
+    assert {"102.9", "92.00  [90.00, 94.50]"} <= set(words)
+    # Match and SuccF1 are In-Car's and the self-play corpus'.
+    assert "Supervised fine-tuning" not in " ".join(words)
+
+
 CURVE = """step,epoch,train_loss,valid_loss,match,succ_f1,bleu,combined,lr
 100,1,3.5,,,,,,0.001
 200,2,2.0,2.5,50.0,60.0,10.0,65.0,0.0005
@@ -195,6 +282,13 @@ def test_the_curve_is_the_same_bytes_again_and_marks_the_first_best(tmp_path):
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     words = [text for text, _ in texts(curves.draw(curve, "selfplay, seed 1"))[0]]
     assert "dotted: best Combined, 65.00 at step 200" in words
+
+
+def test_a_curve_of_multiwoz_names_its_own_rates(tmp_path):
+    text = CURVE.replace("match,succ_f1", "inform,success")
+    (tmp_path / "curve.csv").write_text(text)
+    words = [t for t, _ in texts(curves.draw(curves.read_curve(tmp_path / "curve.csv"), "x"))[0]]
+    assert {"Inform", "Success"} <= set(words) and not {"Match", "SuccF1"} & set(words)
 
 
 def test_a_curve_without_any_validation_is_drawn(tmp_path):

@@ -66,6 +66,12 @@ class Project:
 
 
 @pytest.fixture(scope="session")
+def checkout() -> type[Project]:
+    """What makes a copy of the project, for modules whose tests share one."""
+    return Project
+
+
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Project:
     """The tiny config run to the end, all targets. Tests leave it as they found it."""
     project = Project(tmp_path_factory.mktemp("finished"))

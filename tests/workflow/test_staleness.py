@@ -59,6 +59,16 @@ FLIPS = {
     "generate.threads": (2, ["generate_responses"]),
     "bootstrap.samples": (60, ["score_responses", "measure_simulation"]),
     "bootstrap.seed": (2, ["score_responses", "measure_simulation"]),
+    # A folder with one system's outputs, below.
+    "rescore.folder": (
+        "outputs",
+        [
+            *("fetch_multiwoz", "fetch_act_sources", "prepare_multiwoz"),
+            *("rescore_outputs", "tabulate_results"),
+        ],
+    ),
+    "rescore.evaluators": (["standard-v2"], []),
+    "rescore.systems.mine": ("multiwoz20", ["tabulate_results"]),
     "simulate.dialogues": (9, ["simulate_dialogues"]),
     "simulate.seed": (1, ["simulate_dialogues"]),
     "simulate.shards": (3, ["simulate_dialogues"]),
@@ -89,7 +99,10 @@ SFT_FLIPS = {
 }
 FLIPS |= {f"sft.{key}": (value, ["train_sft"]) for key, value in SFT_FLIPS.items()}
 # Keys of a corpus that the tiny config doesn't use; a single choice can't be flipped.
-UNUSED = {"incar.", "selfplay.evaluator", "backbone.<name>.", "simulate.settings.<name>."}
+UNUSED = {
+    *("incar.", "multiwoz20.", "multiwoz21.", "selfplay.evaluator"),
+    *("backbone.<name>.", "simulate.settings.<name>.", "rescore.systems.<name>"),
+}
 
 
 def overlay(key: str, value: object) -> dict:
@@ -113,6 +126,8 @@ def test_nothing_is_stale_after_a_run(finished):
 @pytest.mark.parametrize("key", FLIPS)
 def test_flipping_a_key_reruns_the_rules_that_read_it(finished, key):
     value, readers = FLIPS[key]
+    (finished.folder / "outputs").mkdir(exist_ok=True)
+    (finished.folder / "outputs/pptod.json").write_text("{}")
     (finished.folder / "flip.yaml").write_text(yaml.safe_dump(overlay(key, value)))
     expected = after(*[rule for rule in readers if rule in READERS], "write_provenance")
     expected |= {rule for rule in readers if rule not in READERS}
@@ -124,6 +139,8 @@ TABLES = ["tabulate_results", "plot_results", "write_provenance"]
 # Source file -> the rules of which it is a part.
 EDITS = {
     "src/todflow/corpora/incar/release.py": [],
+    "src/todflow/corpora/multiwoz/prepare.py": [],
+    "src/todflow/rescore.py": [],
     # In-Car's evaluator replaces entities, too.
     "src/todflow/corpora/incar/delexicalise.py": ["train_sft", "score_responses"],
     "src/todflow/convlab_bridge/slots.py": CONVLAB,
@@ -135,6 +152,8 @@ EDITS = {
     "src/todflow/seq2seq/train.py": ["train_sft"],
     "src/todflow/seq2seq/decode.py": MODELS,
     "src/todflow/tables/published.yaml": ["tabulate_results"],
+    "src/todflow/tables/outputs.py": ["tabulate_results"],
+    "src/todflow/tables/plot_multiwoz.py": ["plot_results"],
     "src/todflow/tables/provenance.py": ["write_provenance"],
     "workflow/scripts/plot_curve.py": ["plot_curve"],
 }

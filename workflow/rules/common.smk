@@ -1,4 +1,4 @@
-"""What its neighbours share: settings, digests of code, and lists of targets.
+"""What its neighbours share: settings and digests of code.
 
 Rules have up to two parameters in common. `cfg` is all that one reads from the config, as one JSON text, `code` a
 digest of the source files that it runs. When either changes, Snakemake runs it again.
@@ -68,7 +68,8 @@ onsuccess:
     shutil.rmtree("results/state", ignore_errors=True)
 
 
-CORPORA = ["incar", "selfplay"]
+MULTIWOZ = ["multiwoz20", "multiwoz21"]
+CORPORA = ["incar", "selfplay", *MULTIWOZ]
 SPLITS = ["train", "valid", "test"]
 
 
@@ -79,6 +80,7 @@ wildcard_constraints:
     shard=r"\d+",
     split="|".join(SPLITS),
     context="generated|gold",
+    evaluator=r"[a-z][a-z0-9-]*",
     setting="|".join(map(re.escape, config["simulate"]["settings"])),
 
 
@@ -100,75 +102,69 @@ def script_code(name):
     return DIGESTS.setdefault(name, closure.digest(ROOT / "workflow" / "scripts" / name))
 
 
+def sft_settings(dataset):
+    """The section `sft`, with what the corpus has other than that."""
+    return config["sft"] | config[dataset]["sft"]
+
+
+def backbones(dataset):
+    """The backbones to train on a corpus."""
+    return config[dataset]["backbones"] or config["backbones"]
+
+
 def train_settings(wildcards):
+    """What training reads from the config, but for the choice of a corpus to begin with."""
+    settings = sft_settings(wildcards.dataset)
     return as_text(
         seed=int(wildcards.seed),
         backbone=config["backbone"][wildcards.backbone],
         device=config["device"],
         max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
         evaluator=config[wildcards.dataset]["evaluator"],
-        **config["sft"],
+        **{key: settings[key] for key in settings if not key.startswith("pretrain")},
     )
 
 
-def entity_file(wildcards):
-    """In-Car's evaluator needs the entity map; the other corpora have none."""
-    return (
-        {"entities": "results/corpora/incar/entities.json"} if wildcards.dataset == "incar" else {}
+def pretrain_settings(wildcards):
+    """The same for the corpus to begin with: all of its epochs, scored once, after the last."""
+    settings = json.loads(train_settings(wildcards))
+    epochs = sft_settings(wildcards.dataset)["pretrain_epochs"]
+    return as_text(
+        **settings
+        | {"epochs": epochs, "evaluate_from": epochs, "evaluate_every": 1, "average": 1}
+        | {"evaluator": "selfplay", "max_new_tokens": config["selfplay"]["max_new_tokens"]}
     )
 
 
-def each_run(pattern):
-    """`pattern` for every training run that the config asks for."""
-    paths = expand(
-        pattern,
-        dataset=config["corpora"],
-        backbone=config["backbones"],
-        seed=config["seeds"],
-        context=config["generate"]["contexts"],
+def checkpoint(stage):
+    """The files of a model in transformers' format, by what they are."""
+    names = dict(
+        model="model.safetensors",
+        config="config.json",
+        generation="generation_config.json",
+        tokenizer="tokenizer.json",
+        tokenizer_config="tokenizer_config.json",
     )
-    return list(dict.fromkeys(paths))  # a pattern without {context} would come once for each
+    folder = f"results/{{dataset}}/{{backbone}}/seed{{seed}}/{stage}"
+    return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
-def score_files():
-    return each_run("results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json")
+def pretrained_files(wildcards):
+    """The checkpoint that training starts from, if it doesn't start from the backbone itself."""
+    if wildcards.dataset == "selfplay" or not sft_settings(wildcards.dataset)["pretrain"]:
+        return {}
+    files = expand(list(checkpoint("pretrain").values()), **wildcards)
+    return {"init": files[0], "init_others": files[1:]}
 
 
-def curve_figures():
-    return each_run("results/{dataset}/{backbone}/seed{seed}/sft/curve.svg")
-
-
-def metric_files():
-    return expand(
-        "results/simulate/hdc/{setting}/metrics.json",
-        setting=config["simulate"]["settings"],
-    )
-
-
-def corpus_files():
-    """Every table of turns, and In-Car's archive where it is in use."""
-    tables = expand(
-        "results/corpora/{dataset}/{split}.parquet",
-        dataset=config["corpora"],
-        split=SPLITS,
-    )
-    archive = f"results/raw/{config['incar']['archive']}"
-    return tables + ([archive] if "incar" in config["corpora"] else [])
-
-
-def benchmark_files():
-    """Time and memory of every heavy job."""
-    return (
-        each_run("results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv")
-        + each_run(
-            "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}-{context}.tsv"
-        )
-        + expand(
-            "results/benchmarks/simulate_dialogues/hdc-{setting}-{shard}.tsv",
-            setting=config["simulate"]["settings"],
-            shard=range(config["simulate"]["shards"]),
-        )
-    )
+def evaluation_file(wildcards):
+    """What an evaluator needs besides the turns: In-Car's entity map, MultiWOZ's database."""
+    folder = f"results/corpora/{wildcards.dataset}"
+    if wildcards.dataset == "incar":
+        return {"entities": f"{folder}/entities.json"}
+    if wildcards.dataset.startswith("multiwoz"):
+        return {"database": f"{folder}/database.json"}
+    return {}
 
 
 def gpus():

@@ -1,8 +1,9 @@
 """From a public release, or from nothing at all, to one table of turns per corpus and split.
 
-IN    the In-Car release (downloaded, or copied from TODFLOW_DATA_MIRROR); the convlab package
+IN    the releases of In-Car and MultiWOZ (downloaded, or copied from TODFLOW_DATA_MIRROR); the convlab package
 OUT   results/corpora/{dataset}/{split}.parquet, one row a turn (columns: todflow.corpora.turns)
-STEPS fetch_incar, prepare_incar;  assemble_convlab, play_selfplay, split_selfplay
+STEPS fetch_incar, prepare_incar;  fetch_multiwoz, fetch_act_sources, prepare_multiwoz;
+      assemble_convlab, play_selfplay, split_selfplay
 """
 
 
@@ -52,6 +53,89 @@ rule prepare_incar:
     shell:
         "python -m todflow.corpora.incar.prepare --config {params.cfg:q} --archive {input.archive:q} --train {output.train:q}"
         " --valid {output.valid:q} --test {output.test:q} --entities {output.entities:q} --log {log:q}"
+
+
+rule fetch_multiwoz:
+    """The archive of MultiWOZ 2.0 or 2.1, its SHA-256 checked. No digest of its code, as above."""
+    output:
+        archive="results/raw/{dataset}.zip",
+    log:
+        "results/logs/fetch_multiwoz/{dataset}.log",
+    benchmark:
+        "results/benchmarks/fetch_multiwoz/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(MULTIWOZ),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(
+            archive=f"{wildcards.dataset}.zip",
+            **{
+                key: config[wildcards.dataset][key]
+                for key in ["mirror_path", "url", "size", "sha256", "mirror_size", "mirror_sha256"]
+            },
+        ),
+    shell:
+        "python -m todflow.corpora.fetch --config {params.cfg:q} --out {output.archive:q} --log {log:q}"
+
+
+rule fetch_act_sources:
+    """Who annotated the archive's acts: the mirror's table, or just its header if official. No digest, as above.
+
+    A rule of its own, so that an archive put in place by hand isn't deleted for want of this table.
+    """
+    input:
+        archive=ancient(rules.fetch_multiwoz.output.archive),  # its date says nothing about its edition
+    output:
+        acts="results/raw/{dataset}.acts_provenance.tsv.gz",
+    log:
+        "results/logs/fetch_act_sources/{dataset}.log",
+    wildcard_constraints:
+        dataset="|".join(MULTIWOZ),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(
+            **{
+                key: config[wildcards.dataset][key]
+                for key in ["mirror_sha256", "mirror_acts", "mirror_acts_size", "mirror_acts_sha256"]
+            },
+        ),
+    shell:
+        "python -m todflow.corpora.multiwoz.act_sources --config {params.cfg:q} --archive {input.archive:q}"
+        " --out {output.acts:q} --log {log:q}"
+
+
+rule prepare_multiwoz:
+    """Clean and delexicalise MultiWOZ in the DAMD manner; belief and act spans, turn domains; its database."""
+    input:
+        archive=rules.fetch_multiwoz.output.archive,
+        acts=rules.fetch_act_sources.output.acts,
+    output:
+        train="results/corpora/{dataset}/train.parquet",
+        valid="results/corpora/{dataset}/valid.parquet",
+        test="results/corpora/{dataset}/test.parquet",
+        database="results/corpora/{dataset}/database.json",
+    log:
+        "results/logs/prepare_multiwoz/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_multiwoz/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(MULTIWOZ),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(
+            release=wildcards.dataset,
+            **{
+                key: config[wildcards.dataset][key]
+                for key in ["sha256", "mirror_sha256", "mirror_acts_sha256"]
+            },
+        ),
+        code=code("todflow.corpora.multiwoz.prepare"),
+    shell:
+        "python -m todflow.corpora.multiwoz.prepare --config {params.cfg:q} --archive {input.archive:q} --acts {input.acts:q}"
+        " --train {output.train:q} --valid {output.valid:q} --test {output.test:q} --database {output.database:q} --log {log:q}"
 
 
 rule assemble_convlab:

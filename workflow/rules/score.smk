@@ -1,8 +1,9 @@
 """What a trained model says on the test split, and what that scores.
 
 IN    a checkpoint; results/corpora/{dataset}/test.parquet
-OUT   results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{parquet,score.json}
-STEPS generate_responses, score_responses
+OUT   results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.parquet and
+      test-{context}.{evaluator}.score.json beside it
+STEPS generate_responses; score_responses (In-Car, self-play), score_multiwoz
 """
 
 
@@ -45,19 +46,19 @@ rule generate_responses:
 rule score_responses:
     """The corpus' evaluator, with bootstrap intervals over dialogues."""
     input:
-        unpack(entity_file),
+        unpack(evaluation_file),
         gold="results/corpora/{dataset}/test.parquet",
         predictions=rules.generate_responses.output.predictions,
     output:
-        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json",
+        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json",
     log:
-        "results/logs/score_responses/{dataset}-{backbone}-{seed}-{context}.log",
+        "results/logs/score_responses/{dataset}-{backbone}-{seed}-{context}-{evaluator}.log",
+    wildcard_constraints:
+        dataset="incar|selfplay",
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=lambda wildcards: as_text(
-            evaluator=config[wildcards.dataset]["evaluator"], **config["bootstrap"]
-        ),
+        cfg=lambda wildcards: as_text(evaluator=wildcards.evaluator, **config["bootstrap"]),
         code=code("todflow.score"),
         entities=lambda wildcards, input: (
             f"--entities {input.entities}" if "entities" in input.keys() else ""
@@ -65,3 +66,28 @@ rule score_responses:
     shell:
         "python -m todflow.score --config {params.cfg:q} --gold {input.gold:q} {params.entities}"
         " --predictions {input.predictions:q} --out {output.score:q} --log {log:q}"
+
+
+rule score_multiwoz:
+    """One of MultiWOZ's evaluators; a prediction is scored by several, each in a job of its own."""
+    input:
+        gold=lambda wildcards: (
+            f"results/corpora/{gold_corpus(wildcards.evaluator, wildcards.dataset)}/test.parquet"
+        ),
+        database="results/corpora/{dataset}/database.json",
+        predictions=rules.generate_responses.output.predictions,
+    output:
+        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json",
+    log:
+        "results/logs/score_multiwoz/{dataset}-{backbone}-{seed}-{context}-{evaluator}.log",
+    wildcard_constraints:
+        dataset="|".join(MULTIWOZ),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(name=wildcards.evaluator, **config["bootstrap"]),
+        code=code("todflow.score_multiwoz"),
+    shell:
+        "python -m todflow.score_multiwoz --config {params.cfg:q} --gold {input.gold:q}"
+        " --database {input.database:q} --predictions {input.predictions:q} --out {output.score:q}"
+        " --log {log:q}"

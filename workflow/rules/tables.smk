@@ -1,6 +1,7 @@
 """All measurements beside all published figures.
 
-IN    score.json of every run, metrics.json of every simulation; the papers' figures lie in the package
+IN    score.json of every run and of published outputs, metrics.json of every simulation; the papers'
+      figures lie in the package
 OUT   results/table1.{csv,html,svg}, results/{step_reward,react}/table1.csv, results/provenance.json,
       results/config.yaml
 STEPS tabulate_results, plot_results, write_provenance
@@ -11,6 +12,11 @@ rule tabulate_results:
     """One row per paper, system, dataset and metric; and each paper's Table 1 in its own form."""
     input:
         scores=score_files(),
+        rescored=rescored_files(),
+        training=expand(
+            "results/corpora/{dataset}/train.parquet",
+            dataset=[dataset for dataset in config["corpora"] if dataset in MULTIWOZ],
+        ),
         simulations=metric_files(),
     output:
         table=report(
@@ -42,7 +48,16 @@ rule tabulate_results:
     conda:
         "../../envs/tables.yaml"
     params:
-        cfg=as_text(scale=config["scale"], backbone=config["backbone"]),
+        cfg=as_text(
+            scale=config["scale"],
+            backbone=config["backbone"],
+            outputs=output_notes(),
+            pretrained={
+                dataset: sft_settings(dataset)["pretrain"]
+                for dataset in config["corpora"]
+                if dataset != "selfplay"
+            },
+        ),
         code=script_code("tabulate_results.py"),
     script:
         "../scripts/tabulate_results.py"

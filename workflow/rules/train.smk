@@ -2,22 +2,52 @@
 
 IN    results/corpora/{dataset}/{train,valid}.parquet
 OUT   results/{dataset}/{backbone}/seed{seed}/sft/: a checkpoint in transformers' format, curve.csv, curve.svg
-STEPS train_sft, plot_curve
+      results/{dataset}/{backbone}/seed{seed}/pretrain/: the same, where sft.pretrain names a corpus to begin with
+STEPS pretrain_sft (optional), train_sft, plot_curve
 """
+
+
+rule pretrain_sft:
+    """The same training on the self-play corpus, with the words and labels of the corpus that follows."""
+    input:
+        train="results/corpora/selfplay/train.parquet",
+        valid="results/corpora/selfplay/valid.parquet",
+        vocabulary="results/corpora/{dataset}/train.parquet",
+    output:
+        **checkpoint("pretrain"),
+        curve="results/{dataset}/{backbone}/seed{seed}/pretrain/curve.csv",
+    log:
+        "results/logs/pretrain_sft/{dataset}-{backbone}-{seed}.log",
+    benchmark:
+        "results/benchmarks/pretrain_sft/{dataset}-{backbone}-{seed}.tsv"
+    priority: 1
+    conda:
+        "../../envs/train.yaml"
+    threads: lambda wildcards: sft_settings(wildcards.dataset)["threads"]
+    resources:
+        gpu=gpus(),
+        mem_mb=model_memory(4000),
+        runtime="24h",
+    params:
+        cfg=pretrain_settings,
+        code=code("todflow.seq2seq.train"),
+        folder=subpath(output.model, parent=True),
+        state="results/state/{dataset}-{backbone}-seed{seed}-pretrain",
+    shell:
+        "python -m todflow.seq2seq.train --config {params.cfg:q} --train {input.train:q}"
+        " --valid {input.valid:q} --vocabulary {input.vocabulary:q} --out {params.folder:q}"
+        " --curve {output.curve:q} --state {params.state:q} --log {log:q}"
 
 
 rule train_sft:
     """Train with early stopping on validation Combined. Killed, it goes on from its last saved step."""
     input:
-        unpack(entity_file),
+        unpack(evaluation_file),
+        unpack(pretrained_files),
         train="results/corpora/{dataset}/train.parquet",
         valid="results/corpora/{dataset}/valid.parquet",
     output:
-        model="results/{dataset}/{backbone}/seed{seed}/sft/model.safetensors",
-        config="results/{dataset}/{backbone}/seed{seed}/sft/config.json",
-        generation="results/{dataset}/{backbone}/seed{seed}/sft/generation_config.json",
-        tokenizer="results/{dataset}/{backbone}/seed{seed}/sft/tokenizer.json",
-        tokenizer_config="results/{dataset}/{backbone}/seed{seed}/sft/tokenizer_config.json",
+        **checkpoint("sft"),
         curve="results/{dataset}/{backbone}/seed{seed}/sft/curve.csv",
     log:
         "results/logs/train_sft/{dataset}-{backbone}-{seed}.log",
@@ -26,7 +56,7 @@ rule train_sft:
     priority: 1
     conda:
         "../../envs/train.yaml"
-    threads: config["sft"]["threads"]
+    threads: lambda wildcards: sft_settings(wildcards.dataset)["threads"]
     resources:
         gpu=gpus(),
         mem_mb=model_memory(4000),
@@ -36,12 +66,14 @@ rule train_sft:
         code=code("todflow.seq2seq.train"),
         folder=subpath(output.model, parent=True),
         state="results/state/{dataset}-{backbone}-seed{seed}-sft",
-        entities=lambda wildcards, input: (
-            f"--entities {input.entities}" if "entities" in input.keys() else ""
+        options=lambda wildcards, input: " ".join(
+            ([f"--entities {input.entities}"] if "entities" in input.keys() else [])
+            + ([f"--database {input.database}"] if "database" in input.keys() else [])
+            + ([f"--init {Path(input.init).parent}"] if "init" in input.keys() else [])
         ),
     shell:
         "python -m todflow.seq2seq.train --config {params.cfg:q} --train {input.train:q}"
-        " --valid {input.valid:q} {params.entities} --out {params.folder:q} --curve {output.curve:q}"
+        " --valid {input.valid:q} {params.options} --out {params.folder:q} --curve {output.curve:q}"
         " --state {params.state:q} --log {log:q}"
 
 

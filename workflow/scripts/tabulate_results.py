@@ -1,10 +1,14 @@
 """All measurements and all published figures: one tidy table, the papers' own tables, one page.
 
-IN      scores, simulations   measurement files (either list may be empty)
+IN      scores, rescored,     measurement files (each list may be empty)
+        simulations
+        training              MultiWOZ's training tables that models were trained on
 OUT     table                 results/table1.csv
         step_reward, react    each paper's Table 1 in its own form (CSV)
         page                  the same as HTML
-PARAMS  cfg                   JSON text: {"scale": label, "backbone": {name: {"kind": .., ..}}}
+PARAMS  cfg                   JSON text: {"scale": label, "backbone": {name: {"kind": .., ..}},
+                              "outputs": {file: {"corpus": .., "missing": reason or ""}},
+                              "pretrained": {corpus: corpus that training begins with, or null}}
 """
 
 import sys
@@ -22,8 +26,12 @@ with one_line_errors():
         figures,
         scores=paths(snakemake.input.scores),
         simulations=paths(snakemake.input.simulations),
+        rescored=paths(snakemake.input.rescored),
         scale=settings["scale"],
         backbones=settings["backbone"],
+        outputs=settings["outputs"],
+        training=paths(snakemake.input.training),
+        pretrained=settings["pretrained"],
     )
     write_text(snakemake.output.table, table1.to_csv(table))
     for paper in figures.papers:

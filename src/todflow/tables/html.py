@@ -1,6 +1,5 @@
 """The result tables as one HTML page that needs nothing else: no script, font or style sheet."""
 
-from collections.abc import Iterable
 from html import escape
 from importlib import resources
 from itertools import groupby
@@ -8,17 +7,19 @@ from string import Template
 
 import pandas as pd
 
-from todflow.tables.published import NO_FIGURE, Published
-from todflow.tables.wide import LINES, Group, groups, printed
+from todflow.tables.published import NO_FIGURE, Printed, Published
+from todflow.tables.wide import Group, Line, groups, lines
 
 LABELS = {
     "reproduced": "reproduced",
+    "rescored": "re-scored",
     "published": "published",
     "published_only": "published only",
     "stand_in": "stand-in",
     "not_run": "not run",
 }
 HUMAN = ["System", "", "Figure", "Published", "Reproduced", "Note"]
+NONE = '<span class="none">–</span>'
 
 
 def page(table: pd.DataFrame, published: Published) -> str:
@@ -36,30 +37,29 @@ def page(table: pd.DataFrame, published: Published) -> str:
 
 
 def _paper(table: pd.DataFrame, published: Published, paper: str) -> str:
-    """One paper: its Table 1, our own rows, and the human studies, each as far as there is any."""
+    """One paper: its tables of measured figures, our own rows, the human studies, if there are any."""
     table = table[table["paper"] == paper]
-    shown = groups(table, published, paper)
+    mine = [each for each in published.tables if each.paper == paper]
     parts = [f"<h2>{escape(published.papers[paper])}</h2>"]
-    parts += _printed([group for group in shown if not group.own], published, paper)
-    named = {
-        system.name for each in published.tables if each.paper == paper for system in each.systems
-    }
+    for each in mine:
+        if "human" not in each.columns:
+            parts += [] if each.source == "Table 1" else [f"<h3>{escape(each.source)}</h3>"]
+            parts += _printed(table, published, each)
+    named = {system.name for each in mine for system in each.systems}
     own = table[~table["system"].isin(named)]
     if len(own):
-        parts += [
-            "<h3>Rows of this project, without a published figure</h3>",
-            *_own(own, published),
-        ]
+        parts += ["<h3>Rows that the paper doesn't have</h3>"]
+        parts += _own(own, published)
     human = table[table["dataset"] == "human"]
     if len(human):
         parts += ["<h3>Human studies</h3>", *_human(human, published)]
     return "\n".join(parts)
 
 
-def _printed(shown: list[Group], published: Published, paper: str) -> list[str]:
-    """The paper's Table 1, every system of ours with a second line, and notes below."""
-    own = printed(published, paper).columns
-    wanted = [(dataset, metric) for dataset, metrics in own.items() for metric in metrics]
+def _printed(table: pd.DataFrame, published: Published, own: Printed) -> list[str]:
+    """A table as the paper prints it, what was measured below each system's line, and notes."""
+    shown = [group for group in groups(table, published, own) if not group.own]
+    wanted = [(dataset, metric) for dataset, metrics in own.columns.items() for metric in metrics]
     notes: list[str] = []
     body = []
     for section, members in groupby(shown, key=lambda group: group.section):
@@ -68,7 +68,7 @@ def _printed(shown: list[Group], published: Published, paper: str) -> list[str]:
         body.append("<tbody>" + "\n".join([head, *rows]) + "</tbody>")
     first = "".join(
         f'<th class="edge" colspan="{len(metrics)}">{escape(published.datasets[dataset])}</th>'
-        for dataset, metrics in own.items()
+        for dataset, metrics in own.columns.items()
     )
     second = "".join(
         f"<th{_edge(wanted, place)}>{escape(published.metrics[metric])}</th>"
@@ -89,72 +89,86 @@ def _printed(shown: list[Group], published: Published, paper: str) -> list[str]:
 
 
 def _system(group: Group, wanted: list[tuple[str, str]], notes: list[str]) -> list[str]:
-    """The lines of one system; what there is to say about them goes to `notes`, numbered."""
-    lines = [line for line in LINES if group.has(line)]
-    statuses = group.statuses()
-    idle = statuses == ["not_run"]
+    """The lines of one system; what there is to say about them goes to `notes`, numbered.
+
+    Outputs that weren't re-scored get no line, since a baseline has figures without them: only the
+    reason, in a note.
+    """
+    shown = [line for line in group.lines if not (line.figures == "re-scored" and line.idle)]
     said = [note for note in group.footnotes if note != NO_FIGURE["-"]]
-    if not idle and "reproduced" in lines:
-        said += group.notes()
+    for line in group.lines:
+        if line.figures != "published" and not (line.figures == "reproduced" and line.idle):
+            said += [note for note in line.notes(group.footnotes) if note not in said]
     notes += [note for note in said if note not in notes]
-    marks = ", ".join(str(notes.index(note) + 1) for note in said)
+    marks = ", ".join(str(place) for place in sorted(notes.index(note) + 1 for note in said))
     name = (
-        f'<td class="left system" rowspan="{len(lines)}">{escape(group.system)}'
+        f'<td class="left system" rowspan="{len(shown)}">{escape(group.system)}'
         + (f" <sup>{marks}</sup>" if marks else "")
-        + _evaluators(group.cells.values())
         + "</td>"
     )
     rows = []
-    for line in lines:
-        shown = statuses
-        if line == "published":
-            shown = ["published" if "reproduced" in lines else "published_only"]
-        if line == "reproduced" and idle:
-            why = escape(" ".join(group.notes()))
+    for line in shown:
+        if line.idle:
+            why = escape(" ".join(line.notes(group.footnotes)))
             cells = f'<td class="why edge" colspan="{len(wanted)}">{why}</td>'
         else:
             cells = "".join(
-                f"<td{_edge(wanted, place, 'figure')}>{_figure(group.cells[cell], line)}</td>"
+                f"<td{_edge(wanted, place, 'figure')}>{_figure(line, cell)}</td>"
                 for place, cell in enumerate(wanted)
             )
-        first = line == lines[0]
+        first = line is shown[0]
+        kind = f"{line.figures}{' first' if first else ''}"
         rows.append(
-            f'<tr class="{line}{" first" if first else ""}">{name if first else ""}'
-            f'<td class="left">{" ".join(map(_badge, shown))}</td>{cells}</tr>'
+            f'<tr class="{kind}">{name if first else ""}{_about(group.status(line), line)}'
+            f"{cells}</tr>"
         )
     return rows
 
 
 def _own(table: pd.DataFrame, published: Published) -> list[str]:
-    """Our own rows: one line a system and dataset, one column a metric."""
-    metrics = list(dict.fromkeys(table["metric"]))
-    heads = ["System", "", "Dataset", *(published.metrics[metric] for metric in metrics)]
+    """Our own rows, a table for each kind of evaluation: a line an evaluator, a column a metric."""
+    kinds: dict[str, list[pd.DataFrame]] = {}
+    for _, part in table.groupby(["system", "dataset"], sort=False):
+        # What is measured first tells the kinds apart: Match, Inform, turns.
+        kinds.setdefault(part["metric"].iloc[0], []).append(part)
+    parts = []
+    for members in kinds.values():
+        metrics = list(dict.fromkeys(metric for part in members for metric in part["metric"]))
+        heads = ["System", "Dataset", "", *(published.metrics[metric] for metric in metrics)]
+        parts += _plain(heads, [row for part in members for row in _mine(part, metrics, published)])
+    return parts
+
+
+def _mine(part: pd.DataFrame, metrics: list[str], published: Published) -> list[str]:
+    """The lines of one system of ours on one dataset, and what there is to say about them."""
+    records = part.to_dict("records")
+    system, dataset = records[0]["system"], records[0]["dataset"]
+    shown = lines(records)
+    said = list(dict.fromkeys(note for line in shown for note in line.notes([])))
+    idle = len(shown) == 1 and shown[0].idle
+    deep = len(shown) + (0 if idle else 1)
+    head = (
+        f'<td class="left system" rowspan="{deep}">{escape(system)}</td>'
+        f'<td class="left" rowspan="{deep}">{escape(published.datasets[dataset])}</td>'
+    )
     rows = []
-    for (system, dataset), part in table.groupby(["system", "dataset"], sort=False):
-        cells = {row["metric"]: row for row in part.to_dict("records")}
-        group = Group(
-            system, "", True, [], {(dataset, metric): row for metric, row in cells.items()}
-        )
-        statuses, said = group.statuses(), escape(" ".join(group.notes()))
-        idle = statuses == ["not_run"]
-        figures = "".join(
-            f'<td class="figure">{_measured(cells[metric]) if metric in cells else ""}</td>'
-            for metric in metrics
-        )
-        whole = f'<td class="why" colspan="{len(metrics)}">{said}</td>'
-        rows.append(
-            f'<tr class="{statuses[0]} first">'
-            f'<td class="left system" rowspan="{1 if idle else 2}">{escape(system)}'
-            f"{_evaluators(cells.values())}</td>"
-            f'<td class="left">{" ".join(map(_badge, statuses))}</td>'
-            f'<td class="left">{escape(published.datasets[dataset])}</td>'
-            f"{whole if idle else figures}</tr>"
-        )
-        if not idle:
-            rows.append(
-                f'<tr><td></td><td class="note" colspan="{len(metrics) + 1}">{said}</td></tr>'
+    for line in shown:
+        if line.idle:
+            why = escape(" ".join(line.notes([])))
+            figures = f'<td class="why" colspan="{len(metrics)}">{why}</td>'
+        else:
+            figures = "".join(
+                f'<td class="figure">{_figure(line, (dataset, metric))}</td>' for metric in metrics
             )
-    return _plain(heads, rows)
+        first = line is shown[0]
+        rows.append(
+            f'<tr class="{line.statuses()[0]}{" first" if first else ""}">{head if first else ""}'
+            f"{_about(line.statuses(), line)}{figures}</tr>"
+        )
+    if not idle:
+        note = escape(" ".join(said))
+        rows.append(f'<tr><td class="note" colspan="{len(metrics) + 1}">{note}</td></tr>')
+    return rows
 
 
 def _human(table: pd.DataFrame, published: Published) -> list[str]:
@@ -162,7 +176,7 @@ def _human(table: pd.DataFrame, published: Published) -> list[str]:
         f'<tr class="first"><td class="left system">{escape(row["system"])}</td>'
         f'<td class="left">{_badge(row["status"])}</td>'
         f'<td class="left">{escape(published.metrics[row["metric"]])}</td>'
-        f'<td class="published-mark">{_figure(row, "published")}</td><td>{_measured(row)}</td>'
+        f'<td class="published-mark">{row["published"] or NONE}</td><td>{_measured(row)}</td>'
         f'<td class="note">{escape(row["note"])}</td></tr>'
         for row in table.to_dict("records")
     ]
@@ -184,23 +198,27 @@ def _plain(heads: list[str], rows: list[str]) -> list[str]:
     ]
 
 
-def _evaluators(cells: Iterable[dict[str, str]]) -> str:
-    """The evaluators behind a system's figures, in small type."""
-    names = dict.fromkeys(cell["evaluator"] for cell in cells if cell["evaluator"])
-    return f'<span class="evaluator">{escape(" · ".join(names))}</span>' if names else ""
+def _about(statuses: list[str], line: Line) -> str:
+    """The cell before a line's figures: what they are and, in small type, which evaluator's."""
+    names = escape(line.evaluators())
+    small = f'<span class="evaluator">{names}</span>' if names else ""
+    return f'<td class="left">{" ".join(map(_badge, statuses))}{small}</td>'
 
 
-def _figure(cell: dict[str, str], line: str) -> str:
-    if line == "published":
-        return cell["published"] or '<span class="none">–</span>'
-    return _measured(cell)
+def _figure(line: Line, cell: tuple[str, str]) -> str:
+    row = line.cells.get(cell)
+    if row is None:
+        return ""
+    if line.figures == "published":
+        return row["published"] or NONE
+    return _measured(row)
 
 
-def _measured(cell: dict[str, str]) -> str:
-    if not cell["ci_low"]:
-        return cell["reproduced"]
-    interval = f'{cell["ci_low"]} – {cell["ci_high"]}'
-    return f'{cell["reproduced"]}<span class="interval">{interval}</span>'
+def _measured(row: dict[str, str]) -> str:
+    if not row["ci_low"]:
+        return row["reproduced"]
+    interval = f'{row["ci_low"]} – {row["ci_high"]}'
+    return f'{row["reproduced"]}<span class="interval">{interval}</span>'
 
 
 def _badge(status: str) -> str:

@@ -6,8 +6,11 @@ Figures are x100 where they are shares; a count of turns is a plain number.
 import json
 import math
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from todflow.errors import TodflowError
 
@@ -30,7 +33,9 @@ SIMULATED = (
     "success_strict",
     "complete",
 )
+MULTIWOZ = ("inform", "success", "bleu", "combined", "joint_goal_accuracy", "act_f1")
 CONTEXTS = ("generated", "gold")
+STATES = ("predicted", "gold")  # whose belief state the venues of a MultiWOZ score come from
 INTERVALS = ("wilson", "bootstrap")  # methods behind a simulation's intervals
 # What one figure averages over. Intervals resample dialogues whatever the unit is.
 UNITS = {
@@ -58,15 +63,51 @@ class Figure:
 
 @dataclass(frozen=True)
 class Score:
-    """A tested model: results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.score.json."""
+    """One output under one evaluator, which `evaluator` names (standard-v1, incar-galaxy, ..).
+
+    `vintage` ("" where the evaluator has none) and `state` (one of STATES) say how a MultiWOZ
+    score was made; others leave them empty. `scored` of `expected` dialogues were there, `uneven`
+    of them with another number of turns than the split has.
+    """
 
     path: str
+    evaluator: str
+    vintage: str
+    state: str
+    scored: int
+    expected: int
+    uneven: int
+    figures: dict[str, Figure]
+
+    @property
+    def dialogues(self) -> str:
+        """How many were scored: 1000, or "999 of 1000" where some are missing."""
+        whole = self.scored == self.expected
+        return str(self.scored) if whole else f"{self.scored} of {self.expected}"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A trained model's score: {dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json."""
+
     dataset: str
     backbone: str
     seed: int
     context: str
+    score: Score
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A published system's own output, scored here: results/rescored/{system}.{evaluator}.score.json.
+
+    `score` is None if its file of outputs was refused; then `refused` says why.
+    """
+
+    system: str
     evaluator: str
-    figures: dict[str, Figure]
+    score: Score | None
+    refused: str
 
 
 @dataclass(frozen=True)
@@ -84,33 +125,106 @@ class Simulation:
     figures: dict[str, Figure]
 
 
-def read_score(path: str | Path) -> Score:
-    """Read a score file; what was trained on what is taken from its path. Raises TodflowError."""
+def read_tested(path: str | Path) -> Tested:
+    """Read a model's score file; what was trained on what is taken from its path.
+
+    Raises TodflowError.
+    """
     file = _File(path)
     parts = Path(path).parts[-5:]
     seed = parts[2].removeprefix("seed") if len(parts) == 5 else ""
-    context = parts[-1].removeprefix("test-").removesuffix(".score.json")
-    if not seed.isdecimal() or parts[3] != "sft" or context not in CONTEXTS:
+    name = re.fullmatch(r"test-(\w+)\.([\w-]+)\.score\.json", parts[-1])
+    if not seed.isdecimal() or parts[3] != "sft" or not name or name[1] not in CONTEXTS:
         file.fail(
             "path",
-            "isn't <dataset>/<backbone>/seed<seed>/sft/test-<generated|gold>.score.json",
+            "isn't <dataset>/<backbone>/seed<seed>/sft/test-<generated|gold>.<evaluator>.score.json",
         )
-    intervals = file.mapping(file.data, "ci", "")
+    context, evaluator = name.groups()
+    dataset = parts[0]
+    score = _multiwoz(file) if dataset.startswith("multiwoz") else _dialogue_match(file)
+    _check_name(file, evaluator, score.evaluator)
+    return Tested(dataset, parts[1], int(seed), context, score)
+
+
+def read_rescored(path: str | Path) -> Rescored:
+    """Read the score of a published system's output. Raises TodflowError."""
+    file = _File(path)
+    name = re.fullmatch(r"([\w.-]+)\.([\w-]+)\.score\.json", Path(path).name)
+    if not name or Path(path).parent.name != "rescored":
+        file.fail("path", "isn't rescored/<system>.<evaluator>.score.json")
+    system, evaluator = name.groups()
+    if "refused" in file.data:
+        _check_name(file, evaluator, file.text(file.data, "name"))
+        return Rescored(system, evaluator, None, file.text(file.data, "refused"))
+    score = _multiwoz(file)
+    _check_name(file, evaluator, score.evaluator)
+    return Rescored(system, evaluator, score, "")
+
+
+def _check_name(file: "_File", named: str, found: str) -> None:
+    if named != found:
+        file.fail("path", f"says otherwise than the file, which is of evaluator {found}")
+
+
+def _dialogue_match(file: "_File") -> Score:
+    """A score of In-Car's or the self-play corpus' evaluator, which wants every dialogue."""
     counts = {
         name: file.count(file.data, name, "")
         for name in ("n_dialogues", "n_turns", "match_denominator")
     }
-    figures = {}
-    for metric in SCORES:
+    return Score(
+        path=file.path,
+        evaluator=file.text(file.data, "evaluator"),
+        vintage="",
+        state="",
+        scored=counts["n_dialogues"],
+        expected=counts["n_dialogues"],
+        uneven=0,
         # The act F1 of a corpus without acts isn't in the file.
-        value = file.number(file.data, metric, "", optional=metric == "act_f1")
+        figures=_figures(file, SCORES, counts, optional=("act_f1",)),
+    )
+
+
+def _multiwoz(file: "_File") -> Score:
+    """A score of one of MultiWOZ's evaluators, which count the dialogues that they were given."""
+    counts = {
+        name: file.count(file.data, name, "") for name in ("n_dialogues", "n_expected", "n_turns")
+    }
+    if counts["n_dialogues"] > counts["n_expected"]:
+        file.fail("n_dialogues", "is more than n_expected")
+    name = file.text(file.data, "name")
+    vintage = file.data.get("vintage")
+    if vintage is not None:
+        vintage = file.text(file.data, "vintage")
+    state = file.text(file.data, "state")
+    if state not in STATES:
+        file.fail("state", f"is none of {', '.join(STATES)}")
+    return Score(
+        path=file.path,
+        evaluator=name,
+        vintage=vintage or "",
+        state=state,
+        scored=counts["n_dialogues"],
+        expected=counts["n_expected"],
+        uneven=len(file.mapping(file.data, "partial", "")),
+        # A system's output may have no states or no acts.
+        figures=_figures(file, MULTIWOZ, counts, optional=("joint_goal_accuracy", "act_f1")),
+    )
+
+
+def _figures(
+    file: "_File", metrics: tuple[str, ...], counts: dict[str, int], optional: tuple[str, ...]
+) -> dict[str, Figure]:
+    intervals = file.mapping(file.data, "ci", "")
+    figures = {}
+    for metric in metrics:
+        value = file.number(file.data, metric, "", optional=metric in optional)
         interval = intervals.get(metric)
         low, high = (
             file.interval(interval, f"ci.{metric}") if interval is not None else (None, None)
         )
         figures[metric] = Figure(value, low, high, counts[UNITS.get(metric, "n_dialogues")])
-    evaluator = file.text(file.data, "evaluator")
-    return Score(file.path, parts[0], parts[1], int(seed), context, evaluator, figures)
+    return figures
 
 
 def read_simulation(path: str | Path) -> Simulation:
@@ -139,6 +253,25 @@ def read_simulation(path: str | Path) -> Simulation:
         figures[metric] = Figure(value, low, high, n, method)
     seed = file.count(file.data, "seed", "") if "seed" in file.data else None
     return Simulation(file.path, system, setting, definition, seed, figures)
+
+
+def read_unreleased(path: str | Path) -> tuple[str, int, int]:
+    """(corpus, turns whose acts aren't the release's own, all turns) of a training table.
+
+    MultiWOZ's table says of each turn who annotated its system acts (`todflow.corpora.turns`).
+    Raises TodflowError.
+    """
+    try:
+        table = pd.read_parquet(path, columns=["dataset", "act_source"])
+    except (OSError, ValueError) as error:
+        where = Path(os.path.relpath(path)).as_posix()
+        raise TodflowError(
+            f"{where}: no table with act_source ({' '.join(str(error).split())[:100]});"
+            " prepare the corpus again"
+        ) from None
+    source = table["act_source"]
+    other = ~(source.str.startswith("gold") | (source == "none"))
+    return table["dataset"].iloc[0], int(other.sum()), len(table)
 
 
 class _File:

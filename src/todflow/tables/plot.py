@@ -1,8 +1,9 @@
 """results/table1.svg: what can be compared, what stands in, and what wasn't run.
 
-Drawn from the tidy table alone. Three panels, top to bottom: the simulated dialogues, published
-beside reproduced, with turns on an axis of their own; the supervised scores, labelled as stand-ins
-where they are; the list of rows that weren't run.
+Drawn from the tidy table alone. Four panels, top to bottom: the simulated dialogues, published
+beside reproduced, with turns on an axis of their own; MultiWOZ under each evaluator, published
+systems' outputs and ours; the other supervised scores, labelled as stand-ins where they are; the
+list of rows that weren't run.
 """
 
 import textwrap
@@ -13,11 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from todflow.tables import plot_multiwoz
+from todflow.tables.canvas import Canvas, beside, point, trim
 from todflow.tables.published import Published
 from todflow.tables.table1 import SHORT
 from todflow.tables.svg import OTHER, OURS, PUBLISHED, STAND_IN, STYLE
 
-WIDTH = 9.2  # inches; about 880 pixels in a browser
 LINE = 0.27  # inches for one line of a panel
 LEFT, RIGHT = (
     0.13,
@@ -34,11 +36,13 @@ def draw(table: pd.DataFrame, published: Published) -> Figure:
         name for place in published.simulations for name in (place.system, f"{place.system}{SHORT}")
     ]
     simulated = table[(table["dataset"] == "simulation") & table["system"].isin(systems)]
-    scored = table[(table["paper"] == published.sft["paper"]) & table["metric"].isin(SCORES)]
-    scored = scored[scored["reproduced"] != ""]
+    scored = table[(table["paper"] == published.sft["paper"]) & (table["reproduced"] != "")]
+    scored = scored[~plot_multiwoz.is_multiwoz(scored) & scored["metric"].isin(SCORES)]
     idle = _not_run(table, published)
     with matplotlib.rc_context(STYLE):
-        return _Picture(published, simulated, scored, idle).figure
+        return _Picture(
+            published, simulated, plot_multiwoz.blocks(table), scored, idle
+        ).canvas.figure
 
 
 def _not_run(table: pd.DataFrame, published: Published) -> list[str]:
@@ -54,7 +58,12 @@ class _Picture:
     """Lays the panels out from top to bottom, in inches, and draws them."""
 
     def __init__(
-        self, published: Published, simulated: pd.DataFrame, scored: pd.DataFrame, idle: list[str]
+        self,
+        published: Published,
+        simulated: pd.DataFrame,
+        blocks: list[plot_multiwoz.Block],
+        scored: pd.DataFrame,
+        idle: list[str],
     ):
         self.published = published
         self.printed = {
@@ -74,40 +83,23 @@ class _Picture:
         heights = {
             "shares": step * len(SHARES) + 1.05 if systems else 0.0,
             "turns": step + 0.72 if systems else 0.0,
+            "multiwoz": plot_multiwoz.height(blocks),
             "scores": 1.05 + LINE * (len(rows) + 0.85) * len(SCORES) if rows else 0.0,
             "idle": 0.65 + 0.19 * deep if idle else 0.0,
         }
-        self.height = sum(heights.values()) + 0.15
-        self.figure = Figure(figsize=(WIDTH, self.height))
-        top = self.height - 0.1
+        self.canvas = Canvas(sum(heights.values()) + 0.15)
+        top = self.canvas.height - 0.1
         if systems:
             self._simulations(simulated, systems, top, heights)
             top -= heights["shares"] + heights["turns"]
+        if blocks:
+            plot_multiwoz.draw(self.canvas, published, blocks, top)
+            top -= heights["multiwoz"]
         if rows:
             self._scores(scored, rows, top, heights["scores"])
             top -= heights["scores"]
         if idle:
             self._idle(columns, top)
-
-    # -- coordinates: inches from the bottom, shares of the width from the left
-
-    def _axes(self, top: float, height: float, right: float = RIGHT) -> Axes:
-        return self.figure.add_axes(
-            (LEFT, (top - height) / self.height, right - LEFT, height / self.height)
-        )
-
-    def _beside(self, axes: Axes, x: float, y: float, text: str, **style) -> None:
-        """Text at `x` of the figure's width, on the line `y` of the axes."""
-        place = axes.get_position()
-        share = (x - place.x0) / place.width
-        axes.text(share, y, text, transform=axes.get_yaxis_transform(), va="center", **style)
-
-    def _text(self, x: float, y: float, text: str, **style) -> None:
-        self.figure.text(x, y / self.height, text, va="baseline", **style)
-
-    def _heading(self, top: float, text: str, rest: str = "") -> None:
-        self._text(0.012, top - 0.2, text, weight="bold", size=10.5)
-        self._text(0.012, top - 0.4, rest, color="#667085", size=8.5)
 
     # -- panels
 
@@ -123,7 +115,7 @@ class _Picture:
         paired = any(color == OURS for _, _, color, _ in series)
         counts = dict.fromkeys(table[table["metric"] == "turns"]["n"])
         size = " and ".join(f"{int(count):,}" for count in counts)
-        self._heading(
+        self.canvas.heading(
             top,
             f"Simulated dialogues: published and {'reproduced' if paired else 'stand-ins'}",
             f"HDC against ConvLab's agenda user, semantic level, {size} dialogues."
@@ -133,11 +125,11 @@ class _Picture:
         for (_, label, color, marker), x in zip(series, spots, strict=True):
             self._key(x, top - 0.64, label, color, marker)
         body = heights["shares"] - 1.05
-        axes = self._axes(top - 0.74, body)
+        axes = self.canvas.axes(top - 0.74, body, LEFT, RIGHT)
         self._rows(axes, table, SHARES, series, spots)
         axes.set_xlim(min(axes.get_xlim()[0], 95), 100.5)
         axes.set_xlabel("%", labelpad=1)
-        axes = self._axes(top - heights["shares"] - 0.1, body / len(SHARES))
+        axes = self.canvas.axes(top - heights["shares"] - 0.1, body / len(SHARES), LEFT, RIGHT)
         self._rows(axes, table, ["turns"], series, spots)
         axes.locator_params(axis="x", nbins=7)
         axes.set_xlabel("turns of both sides (fewer is better)", labelpad=1)
@@ -146,17 +138,19 @@ class _Picture:
         """The head of a column of numbers, which is the legend too."""
         lines = label.split("\n")
         for place, line in enumerate(reversed(lines)):
-            self._text(x + 0.016, y + 0.15 * place, line, color=color, size=8.5, weight="bold")
+            self.canvas.text(
+                x + 0.016, y + 0.15 * place, line, color=color, size=8.5, weight="bold"
+            )
         handle = Line2D(
             [x + 0.006],
-            [(y + 0.045) / self.height],
+            [(y + 0.045) / self.canvas.height],
             marker=marker,
             markersize=5.5,
             color=color,
             markerfacecolor="white" if marker == "D" else color,
-            transform=self.figure.transFigure,
+            transform=self.canvas.figure.transFigure,
         )
-        self.figure.add_artist(handle)
+        self.canvas.figure.add_artist(handle)
 
     def _rows(
         self, axes: Axes, table: pd.DataFrame, metrics: list[str], series: list, spots: list[float]
@@ -173,17 +167,17 @@ class _Picture:
                 text = self.printed.get(metric, "") if name == "published" else ""
                 if cell:
                     text = cell["reproduced"]
-                self._beside(axes, spots[place] + 0.016, band, text or "–", color=color)
+                beside(axes, spots[place] + 0.016, band, text or "–", color=color)
                 if text:
                     y = band + (place - (len(series) - 1) / 2) * share
-                    _point(axes, float(text), y, cell, color, marker)
+                    point(axes, float(text), y, cell, color, marker)
         axes.set_ylim(len(metrics) - 0.5, -0.5)
         axes.set_yticks(range(len(metrics)), [self.published.metrics[name] for name in metrics])
-        _trim(axes)
+        trim(axes)
 
     def _scores(self, table: pd.DataFrame, rows: list[tuple], top: float, height: float) -> None:
         kinds = set(table["status"])
-        self._heading(
+        self.canvas.heading(
             top,
             (
                 "Supervised fine-tuning: stand-ins"
@@ -200,7 +194,7 @@ class _Picture:
         cells = {
             (row["system"], row["dataset"], row["metric"]): row for row in table.to_dict("records")
         }
-        axes = self._axes(top - 0.55, height - 1.05, right=0.485)
+        axes = self.canvas.axes(top - 0.55, height - 1.05, LEFT, 0.485)
         middles = []
         for block, metric in enumerate(SCORES):
             start = block * (len(rows) + 0.85)
@@ -210,24 +204,24 @@ class _Picture:
             for place, (system, dataset) in enumerate(rows):
                 cell, y = cells[system, dataset, metric], start + place
                 color = STAND_IN if cell["status"] == "stand_in" else OURS
-                _point(axes, float(cell["reproduced"]), y, cell, color, MARKERS[place % 4])
+                point(axes, float(cell["reproduced"]), y, cell, color, MARKERS[place % 4])
                 interval = f"  [{cell['ci_low']}, {cell['ci_high']}]" if cell["ci_low"] else ""
                 name = f"{self.published.datasets[dataset]}, {system.removeprefix('SFT ')}"
-                self._beside(axes, 0.5, y, f"{cell['reproduced']}{interval}", color=color, size=8)
-                self._beside(axes, 0.695, y, name, color="#475467", size=8)
+                beside(axes, 0.5, y, f"{cell['reproduced']}{interval}", color=color, size=8)
+                beside(axes, 0.695, y, name, color="#475467", size=8)
         axes.set_ylim(len(SCORES) * (len(rows) + 0.85) - 1.3, -0.7)
         axes.set_xlim(left=0)
         axes.set_yticks(middles, [self.published.metrics[name] for name in SCORES])
         axes.set_xlabel("score", labelpad=1)
-        _trim(axes)
+        trim(axes)
 
     def _idle(self, columns: list[list[list[str]]], top: float) -> None:
-        self._heading(top, "Not run", "Their cells in the table are empty.")
+        self.canvas.heading(top, "Not run", "Their cells in the table are empty.")
         for column, x in zip(columns, (0.012, 0.5), strict=True):
             y = top - 0.62
             for lines in column:
                 for line in lines:
-                    self._text(x, y, line, size=8, color="#475467")
+                    self.canvas.text(x, y, line, size=8, color="#475467")
                     y -= 0.19
 
 
@@ -237,22 +231,6 @@ def _label(system: str, paired: bool, stand_in: bool) -> str:
         return "Reproduced"
     name = system.split(", ")[-1].capitalize() if system.endswith(SHORT) else system.split(", ")[-1]
     return name.replace(" native", "\nnative") + ("\n(stand-in)" if stand_in else "")
-
-
-def _point(axes: Axes, value: float, y: float, cell: dict | None, color: str, marker: str) -> None:
-    """A value and, where it has one, its interval; published values are hollow."""
-    if cell and cell["ci_low"]:
-        axes.plot([float(cell["ci_low"]), float(cell["ci_high"])], [y, y], color=color, lw=1.8)
-    face = color if cell else "white"
-    axes.plot(
-        [value], [y], marker=marker, markersize=5.5, color=color, markerfacecolor=face, ls="none"
-    )
-
-
-def _trim(axes: Axes) -> None:
-    axes.grid(axis="x")
-    axes.tick_params(axis="both", length=0)
-    axes.spines["left"].set_visible(False)
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -65,6 +65,24 @@ class Simulated:
 
 
 @dataclass(frozen=True)
+class Outputs:
+    """Whose row a file of published outputs fills: a system of the paper's table, or one of ours."""
+
+    file: str
+    system: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Rescoring:
+    """Published outputs that are scored here, beside a paper's figures."""
+
+    paper: str
+    metrics: list[str]
+    files: tuple[Outputs, ...]
+
+
+@dataclass(frozen=True)
 class Published:
     """All of published.yaml. `misprints[paper, system, dataset, metric]` is a figure's note."""
 
@@ -76,6 +94,11 @@ class Published:
     misprints: dict[tuple[str, str, str, str], str]
     simulations: tuple[Simulated, ...]
     sft: dict
+    rescored: Rescoring
+
+    def table(self, paper: str, source: str) -> Printed:
+        """One printed table, by its paper and its number there."""
+        return next(each for each in self.tables if (each.paper, each.source) == (paper, source))
 
 
 def load(path: str | Path | None = None) -> Published:
@@ -115,7 +138,8 @@ class _Reader:
                 self._simulated(part, f"simulations[{number}]")
                 for number, part in enumerate(self._key(self.raw, "simulations", "top level"))
             ),
-            sft=self._sft(),
+            sft=self._sft(tables),
+            rescored=self._rescored(),
         )
 
     def _table(self, raw: dict, place: str) -> Printed:
@@ -217,18 +241,52 @@ class _Reader:
             note=self._key(raw, "note", place),
         )
 
-    def _sft(self) -> dict:
+    def _sft(self, tables: tuple[Printed, ...]) -> dict:
         sft = self._key(self.raw, "sft", "top level")
-        for key in ("paper", "metrics", "paper_backbones", "made_datasets", "rows"):
+        for key in ("paper", "metrics", "paper_backbones", "paper_row", "made_datasets", "rows"):
             self._key(sft, key, "sft")
         self._known("papers", sft["paper"], "sft.paper")
-        for metric in sft["metrics"]:
-            self._known("metrics", metric, "sft.metrics")
+        for dataset, metrics in sft["metrics"].items():
+            self._known("datasets", dataset, "sft.metrics")
+            for metric in metrics:
+                self._known("metrics", metric, f"sft.metrics.{dataset}")
         for number, row in enumerate(sft["rows"]):
             place = f"sft.rows[{number}]"
             self._key(row, "backbone", place)
-            self._known("datasets", self._key(row, "dataset", place), f"{place}.dataset")
+            self._key(sft["metrics"], self._key(row, "dataset", place), "sft.metrics")
+        row = sft["paper_row"]
+        for key in ("system", "dataset", "backbone", "context", "evaluator"):
+            self._key(row, key, "sft.paper_row")
+        self._known("evaluators", row["evaluator"], "sft.paper_row.evaluator")
+        if not any(
+            (table.paper, system.name) == (sft["paper"], row["system"])
+            and row["dataset"] in table.columns
+            for table in tables
+            for system in table.systems
+        ):
+            self._fail(
+                "sft.paper_row", f"there is no row {row['system']} with {row['dataset']} figures"
+            )
         return sft
+
+    def _rescored(self) -> Rescoring:
+        raw = self._key(self.raw, "rescored", "top level")
+        metrics = self._key(raw, "metrics", "rescored")
+        for metric in metrics:
+            self._known("metrics", metric, "rescored.metrics")
+        return Rescoring(
+            paper=self._known("papers", self._key(raw, "paper", "rescored"), "rescored.paper"),
+            metrics=metrics,
+            files=tuple(
+                Outputs(
+                    *(
+                        self._key(part, key, f"rescored.files[{number}]")
+                        for key in ("file", "system", "note")
+                    )
+                )
+                for number, part in enumerate(self._key(raw, "files", "rescored"))
+            ),
+        )
 
     def _key(self, raw: object, key: str, place: str):
         if not isinstance(raw, dict) or key not in raw:

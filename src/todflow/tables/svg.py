@@ -28,6 +28,7 @@ STYLE = {
 PUBLISHED = "#8a5a00"
 OURS = "#0b5cad"
 OTHER = "#4c9a8c"
+RESCORED = "#2f7d6b"
 STAND_IN = "#667085"
 
 

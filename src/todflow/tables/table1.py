@@ -3,25 +3,26 @@
 Three rules hold in it. A cell that wasn't measured is empty and its note says why. A published
 figure stands in the column `published` only. A stand-in (made corpus, another model, another
 setting of the simulation, fewer dialogues than the paper's) has a row of its own and never fills
-a paper's row.
+a paper's row; nor does a baseline's published output that was scored here (status `rescored`), one
+row an evaluator under the system's own name.
 """
 
-from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
 
 from todflow.errors import TodflowError
+from todflow.tables.cells import empty, join, measured
 from todflow.tables.measurements import (
-    CONTEXTS,
-    Figure,
-    Score,
     Simulation,
-    read_score,
+    read_rescored,
     read_simulation,
+    read_tested,
+    read_unreleased,
 )
+from todflow.tables.outputs import Baselines
 from todflow.tables.published import NO_FIGURE, Printed, Published, Simulated, System
-from todflow.tables.seeds import t_interval
+from todflow.tables.supervised import Supervised
 
 COLUMNS = [
     "paper",
@@ -37,28 +38,65 @@ COLUMNS = [
     "status",
     "note",
     "evaluator",
+    "vintage",
+    "state",
+    "dialogues",
     "scale",
     "provenance",
 ]
 METHODS = {"wilson": "Wilson", "bootstrap": "bootstrap"}
 SHORT = ", short run"  # ends the name of a simulation with fewer dialogues than the paper's
-STATUSES = ("reproduced", "published_only", "stand_in", "not_run")
+STATUSES = ("reproduced", "rescored", "published_only", "stand_in", "not_run")
 
 
 def build(
-    published: Published, scores: list, simulations: list, scale: str, backbones: dict[str, dict]
+    published: Published,
+    scores: list,
+    simulations: list,
+    scale: str,
+    backbones: dict[str, dict],
+    rescored: list,
+    outputs: dict[str, dict],
+    training: list,
+    pretrained: dict[str, str | None],
 ) -> pd.DataFrame:
     """The tidy table, every column as text, in the order of published.yaml.
 
-    `scores` and `simulations` are paths of measurement files, in any order; `scale` is the config's
-    label, `backbones` its backbones by name: only a name that means the paper's pretrained model is
-    no stand-in. `n` is what a figure averages over, `seeds` the seeds behind it. Raises
-    TodflowError for a malformed file, and for seeds of one row that were scored differently.
+    `scores`, `simulations` and `rescored` are paths of measurement files, in any order; `scale` is
+    the config's label, `backbones` its backbones by name, `outputs` its files of published outputs
+    (see `Baselines`), `pretrained` the corpus that training on a corpus begins with, or None.
+    `training` are paths of MultiWOZ's training tables. `n` is what a figure averages over, `seeds`
+    the seeds behind it. Raises TodflowError for a malformed file, and for seeds of one row that
+    were scored differently.
     """
-    builder = _Builder(published, scale, backbones, simulations, scores)
-    empty = dict.fromkeys(COLUMNS, "")
-    rows = [empty | row for paper in published.papers for row in builder.rows(paper)]
+    reasons = _reasons(training, pretrained)
+    builder = _Builder(
+        published,
+        scale,
+        Supervised(published, scale, backbones, reasons, [read_tested(path) for path in scores]),
+        Baselines(published, scale, outputs, [read_rescored(path) for path in rescored]),
+        [read_simulation(path) for path in simulations],
+    )
+    blank = dict.fromkeys(COLUMNS, "")
+    rows = [blank | row for paper in published.papers for row in builder.rows(paper)]
     return pd.DataFrame(rows, columns=COLUMNS, dtype=str)
+
+
+def _reasons(training: list, pretrained: dict[str, str | None]) -> dict[str, list[str]]:
+    """What makes the models of a corpus stand-ins whatever they are, by corpus."""
+    reasons: dict[str, list[str]] = {}
+    for corpus, made, turns in map(read_unreleased, training):
+        if made:
+            reasons[corpus] = [
+                f"Stand-in corpus: the system acts of {made:,} of {turns:,} training turns aren't"
+                " the release's own."
+            ]
+    for corpus, first in pretrained.items():
+        if first:
+            reasons.setdefault(corpus, []).append(
+                f"Stand-in training: on the {first} corpus first."
+            )
+    return reasons
 
 
 def to_csv(table: pd.DataFrame) -> str:
@@ -79,20 +117,18 @@ class _Builder:
         self,
         published: Published,
         scale: str,
-        backbones: dict[str, dict],
-        simulations: list,
-        scores: list,
+        supervised: Supervised,
+        baselines: Baselines,
+        simulations: list[Simulation],
     ):
         self.published = published
         self.scale = scale
-        self.backbones = backbones
-        found = sorted((read_simulation(path) for path in simulations), key=lambda each: each.path)
-        self.simulations = {f"{each.system}/{each.setting}": each for each in found}
-        self.scores: dict[tuple[str, str], dict[str, list[Score]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        for score in sorted((read_score(path) for path in scores), key=lambda each: each.seed):
-            self.scores[score.backbone, score.dataset][score.context].append(score)
+        self.supervised = supervised
+        self.baselines = baselines
+        self.simulations = {
+            f"{each.system}/{each.setting}": each
+            for each in sorted(simulations, key=lambda each: each.path)
+        }
 
     def rows(self, paper: str) -> list[dict]:
         """A paper's rows as printed, then this project's own rows beside them."""
@@ -101,9 +137,13 @@ class _Builder:
             if table.paper == paper:
                 for system in table.systems:
                     rows += self._printed(table, system)
+                    if table.source == "Table 1":
+                        rows += self.baselines.beside(paper, system)
+        quoted = {system.name for system in self.published.table(paper, "Table 1").systems}
+        rows += self.baselines.own(paper, quoted)
         rows += self._own_simulations(paper)
         if self.published.sft["paper"] == paper:
-            rows += self._sft()
+            rows += self.supervised.rows()
         return rows
 
     # -- the papers' rows
@@ -129,7 +169,11 @@ class _Builder:
                     "status": system.status,
                     "evaluator": "" if text == "-" else system.evaluators[dataset],
                 }
-                if simulation and self._is_short(simulation, place):
+                tuned = self.supervised.in_paper_row(system.name, dataset, metric)
+                if tuned:
+                    row |= tuned
+                    notes.append(row["note"])
+                elif simulation and self._is_short(simulation, place):
                     played = simulation.figures["turns"].n
                     notes.append(
                         f"Not run at the paper's size: {played} of {table.dialogues} dialogues were"
@@ -142,7 +186,7 @@ class _Builder:
                     notes.append(f"Not run: {place.origin} isn't the paper's setting in this run.")
                 else:
                     notes.append(system.reason)
-                rows.append(row | {"note": _join(notes)})
+                rows.append(row | {"note": join(notes)})
         return rows
 
     def _simulation_of(
@@ -175,7 +219,7 @@ class _Builder:
                 )
                 note = f"{place.note} Not run: {why}."
                 rows += [
-                    _empty(paper, place.system, place.dataset, metric, note)
+                    empty(paper, place.system, place.dataset, metric, note)
                     for metric in place.metrics
                 ]
             elif place.own or short:
@@ -211,7 +255,7 @@ class _Builder:
         for metric in place.metrics or simulation.figures:
             row = {"paper": place.paper, "system": name, "dataset": place.dataset, "metric": metric}
             row |= self._simulated(simulation, metric, "stand_in" if stand_in else "reproduced")
-            rows.append(row | {"note": _join([size, place.note, row.pop("interval")])})
+            rows.append(row | {"note": join([size, place.note, row.pop("interval")])})
         return rows
 
     def _is_short(self, simulation: Simulation, place: Simulated) -> bool:
@@ -230,121 +274,10 @@ class _Builder:
         else:
             method = METHODS[figure.method]
             interval = f"95 % {method} interval over dialogues."
-        return self._cell(figure, status) | {
+        return measured(figure, status, self.scale) | {
             "seeds": "" if simulation.seed is None else str(simulation.seed),
             "evaluator": simulation.setting,
+            "dialogues": str(simulation.figures["turns"].n),
             "provenance": simulation.path,
             "interval": interval,
         }
-
-    # -- this project's own rows: supervised fine-tuning
-
-    def _sft(self) -> list[dict]:
-        sft = self.published.sft
-        listed = [(row["backbone"], row["dataset"]) for row in sft["rows"]]
-        rows = []
-        for backbone, dataset in listed + sorted(set(self.scores) - set(listed)):
-            contexts = self.scores.get((backbone, dataset), {})
-            status, why = self._sft_status(backbone, dataset, bool(contexts))
-            if not contexts:
-                note = f"{why} Not run: this backbone on this corpus wasn't part of this run."
-                rows += [
-                    _empty(sft["paper"], f"SFT {backbone}", dataset, metric, note)
-                    for metric in sft["metrics"]
-                ]
-            for context in CONTEXTS:
-                if context in contexts:
-                    rows += self._scored(contexts[context], status, why)
-        return rows
-
-    def _sft_status(self, backbone: str, dataset: str, measured: bool) -> tuple[str, str]:
-        sft = self.published.sft
-        why = []
-        if dataset in sft["made_datasets"]:
-            why.append("Stand-in corpus: dialogues made by this project.")
-        papers = sft["paper_backbones"].get(backbone)
-        given = self.backbones.get(backbone)
-        # Where nothing was measured, the config needn't have the paper's backbone.
-        waiting = papers and given is None and not measured
-        pretrained = given and papers and given.get("kind") == "pretrained"
-        if not waiting and not (pretrained and given.get("name") == papers):
-            why.append("Stand-in model: trained from scratch or unlike the paper's Flan-T5.")
-        if why:
-            return "stand_in", " ".join(why)
-        return "reproduced", "The paper's Table 1 has no row for SFT alone."
-
-    def _scored(self, scores: list[Score], status: str, why: str) -> list[dict]:
-        first = scores[0]
-        for score in scores[1:]:
-            if score.evaluator != first.evaluator:
-                raise TodflowError(
-                    f"{score.path}: evaluator '{score.evaluator}' isn't that of {first.path}"
-                    f" ('{first.evaluator}'); score all seeds of a row alike"
-                )
-        name = f"SFT {first.backbone}"
-        context = ""
-        if first.context == "gold":
-            name, context = f"{name} (gold context)", "The gold previous turn is given as context."
-        rows = []
-        for metric in self.published.sft["metrics"]:
-            figure, interval = _pool(metric, scores)
-            row = {
-                "paper": self.published.sft["paper"],
-                "system": name,
-                "dataset": first.dataset,
-                "metric": metric,
-                **self._cell(figure, status),
-                "seeds": " ".join(str(score.seed) for score in scores),
-                "evaluator": first.evaluator,
-                "provenance": " ".join(score.path for score in scores),
-                "note": _join([why, context, interval]),
-            }
-            rows.append(row)
-        return rows
-
-    def _cell(self, figure: Figure, status: str) -> dict:
-        return {
-            "reproduced": _two_decimals(figure.value),
-            "ci_low": _two_decimals(figure.low),
-            "ci_high": _two_decimals(figure.high),
-            "n": str(figure.n),
-            "status": status,
-            "scale": self.scale,
-        }
-
-
-def _pool(metric: str, scores: list[Score]) -> tuple[Figure, str]:
-    """One figure for all seeds of a row, and what its interval means."""
-    figures = [score.figures[metric] for score in scores]
-    first = figures[0]
-    for score, figure in zip(scores, figures, strict=True):
-        if figure.n != first.n or (figure.value is None) != (first.value is None):
-            raise TodflowError(
-                f"{score.path}: {metric} isn't measured on the same turns as in {scores[0].path};"
-                " score all seeds of a row alike"
-            )
-    if first.value is None:
-        return first, "Undefined: this corpus has no dialogue acts."
-    if len(figures) == 1:
-        return first, (
-            "One seed; no interval was measured."
-            if first.low is None
-            else "One seed; 95 % bootstrap interval over dialogues."
-        )
-    mean, low, high = t_interval([figure.value for figure in figures])
-    return Figure(mean, low, high, first.n), (
-        f"Mean of {len(figures)} seeds; 95 % t-interval over seeds."
-    )
-
-
-def _empty(paper: str, system: str, dataset: str, metric: str, note: str) -> dict:
-    row = {"paper": paper, "system": system, "dataset": dataset, "metric": metric}
-    return row | {"status": "not_run", "note": note}
-
-
-def _two_decimals(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _join(notes: list[str]) -> str:
-    return " ".join(note for note in notes if note)
