@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from todflow.errors import TodflowError
-from todflow.seq2seq.validate import scorer
+from todflow.seq2seq import train_multiwoz, validate
 
 DATABASE = {
     "attraction": [],
@@ -53,7 +53,7 @@ def database(tmp_path):
 
 
 def test_multiwoz(table, database):
-    score = scorer("legacy-pred", table, None, database)
+    score = train_multiwoz.scorer("legacy-pred", table, database)
     said = table.rename(columns={"response_delex": "response"})
     found = score(said)
     assert {name: round(value, 2) for name, value in found.items()} == {
@@ -66,14 +66,10 @@ def test_multiwoz(table, database):
     assert mute["combined"] == pytest.approx(50 + mute["bleu"])
 
 
-@pytest.mark.parametrize(
-    ("evaluator", "message"),
-    [
-        ("legacy-pred", "--database: legacy-pred needs the database"),
-        ("incar-galaxy", "--entities: incar-galaxy needs the entity map"),
-        ("standard-v1", "'evaluator': 'standard-v1' is none of .*legacy-pred"),
-    ],
-)
-def test_refusals(table, evaluator, message):
-    with pytest.raises(TodflowError, match=message):
-        scorer(evaluator, table, None, None)
+def test_refusals(table, database):
+    with pytest.raises(TodflowError, match="'evaluator': 'standard-v1' is none of legacy-pred, "):
+        train_multiwoz.scorer("standard-v1", table, database)
+    with pytest.raises(TodflowError, match="--entities: incar-galaxy needs the entity map"):
+        validate.scorer("incar-galaxy", table, None)
+    with pytest.raises(TodflowError, match="'evaluator': 'legacy-pred' is none of incar-galaxy"):
+        validate.scorer("legacy-pred", table, None)

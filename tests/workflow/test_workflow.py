@@ -98,8 +98,15 @@ def test_plan_of_the_default_config(project):
 @pytest.mark.parametrize(
     ("overlay", "expected"),
     [
-        ("config/real.yaml", {"train_sft": 1, "generate_responses": 2, "fetch_incar": 1, "prepare_incar": 1}),
-        ("config/paper.yaml", {"train_sft": 10, "generate_responses": 20, "fetch_incar": 1}),
+        (
+            "config/real.yaml",
+            {"pretrain_sft": 1, "train_sft": 2, "generate_responses": 4, "prepare_incar": 1}
+            | {"prepare_multiwoz": 2, "score_responses": 2, "score_multiwoz": 8},
+        ),
+        (
+            "config/paper.yaml",
+            {"pretrain_sft": None, "train_sft": 30, "generate_responses": 60, "score_multiwoz": 160},
+        ),
     ],
 )
 def test_plan_of_the_overlays(project, overlay, expected):

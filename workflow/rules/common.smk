@@ -33,6 +33,10 @@ os.environ.update(
 )
 shell.prefix(f"export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; ")
 
+MULTIWOZ = ["multiwoz20", "multiwoz21"]
+CORPORA = ["incar", "selfplay", *MULTIWOZ]
+SPLITS = ["train", "valid", "test"]
+
 try:
     config.update(
         resolve(
@@ -42,6 +46,9 @@ try:
     )
     for backbone in config["backbones"]:
         nearest(backbone, list(config["backbone"]), "backbones")
+    for corpus in CORPORA:
+        for backbone in config[corpus]["backbones"] or []:
+            nearest(backbone, list(config["backbone"]), f"{corpus}.backbones")
 except TodflowError as error:
     raise WorkflowError(str(error))
 
@@ -66,11 +73,6 @@ onstart:
 onsuccess:
     # Training keeps its last state: a run that was killed right after it needn't train again.
     shutil.rmtree("results/state", ignore_errors=True)
-
-
-MULTIWOZ = ["multiwoz20", "multiwoz21"]
-CORPORA = ["incar", "selfplay", *MULTIWOZ]
-SPLITS = ["train", "valid", "test"]
 
 
 wildcard_constraints:
@@ -110,6 +112,14 @@ def sft_settings(dataset):
 def backbones(dataset):
     """The backbones to train on a corpus."""
     return config[dataset]["backbones"] or config["backbones"]
+
+
+# The stage that trains on each corpus. The digests are taken here already, for the provenance.
+TRAINERS = {
+    dataset: "todflow.seq2seq.train" + ("_multiwoz" if dataset in MULTIWOZ else "")
+    for dataset in CORPORA
+}
+TRAINER_CODE = {dataset: code(module) for dataset, module in TRAINERS.items()}
 
 
 def train_settings(wildcards):

@@ -97,8 +97,8 @@ rule fetch_act_sources:
     params:
         cfg=lambda wildcards: as_text(
             **{
-                key: config[wildcards.dataset][key]
-                for key in ["mirror_sha256", "mirror_acts", "mirror_acts_size", "mirror_acts_sha256"]
+                f"mirror_{key}": config[wildcards.dataset][f"mirror_{key}"]
+                for key in ["sha256", "acts", "acts_size", "acts_sha256"]
             },
         ),
     shell:

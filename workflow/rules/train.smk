@@ -63,7 +63,8 @@ rule train_sft:
         runtime="24h",
     params:
         cfg=train_settings,
-        code=code("todflow.seq2seq.train"),
+        module=lambda wildcards: TRAINERS[wildcards.dataset],
+        code=lambda wildcards: TRAINER_CODE[wildcards.dataset],
         folder=subpath(output.model, parent=True),
         state="results/state/{dataset}-{backbone}-seed{seed}-sft",
         options=lambda wildcards, input: " ".join(
@@ -72,7 +73,7 @@ rule train_sft:
             + ([f"--init {Path(input.init).parent}"] if "init" in input.keys() else [])
         ),
     shell:
-        "python -m todflow.seq2seq.train --config {params.cfg:q} --train {input.train:q}"
+        "python -m {params.module} --config {params.cfg:q} --train {input.train:q}"
         " --valid {input.valid:q} {params.options} --out {params.folder:q} --curve {output.curve:q}"
         " --state {params.state:q} --log {log:q}"
 

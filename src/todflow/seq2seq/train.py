@@ -11,6 +11,7 @@ follow, and then with `--init`, what came out.
 import argparse
 import logging
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +41,7 @@ SETTINGS = tuple(
     checkpoint_steps evaluator
     """.split()
 )
+MakeScorer = Callable[[str, pd.DataFrame, Path | None], Scorer]
 log = logging.getLogger(__name__)
 
 
@@ -282,22 +284,28 @@ def curve_text(rows: list[dict]) -> str:
     return pd.DataFrame(rows).to_csv(index=False, float_format="%.6g", lineterminator="\n")
 
 
-def main(args: argparse.Namespace) -> None:
-    """Train, select, save."""
+def train(
+    args: argparse.Namespace, stage_name: str, extra: Path | None, make_scorer: MakeScorer
+) -> None:
+    """Train, select, save.
+
+    `args` are of `options`, `stage_name` is the dotted name of the module that runs, `extra` a file that
+    its evaluator reads, and `make_scorer` takes (evaluator, validation table, extra) to the scorer.
+    """
     config = args.config
     require(config, SETTINGS)
     device = backbone.prepare(config["device"], config["threads"])
     if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
         log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
-    inputs = [args.train, args.valid, args.entities, args.database, args.vocabulary]
+    inputs = [args.train, args.valid, extra, args.vocabulary]
     inputs += [args.init / name for name in backbone.FILES] if args.init else []
-    state = State(args.state, digest("todflow.seq2seq.train", config, list(filter(None, inputs))))
+    state = State(args.state, digest(stage_name, config, list(filter(None, inputs))))
     stop = Stop()
     train_rows = turns(read_turns(args.train))
     valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])
     if not train_rows or valid_table.empty:
         raise TodflowError(f"{args.train} or {args.valid} has no turns; prepare the corpus again")
-    score = scorer(config["evaluator"], valid_table, args.entities, args.database)
+    score = make_scorer(config["evaluator"], valid_table, extra)
     with state.locked():
         if args.init:
             model, tokenizer = backbone.load(args.init, torch.device("cpu"))
@@ -327,18 +335,28 @@ def main(args: argparse.Namespace) -> None:
             write_text(args.curve, curve_text(trainer.record["curve"]))
 
 
+def main(args: argparse.Namespace) -> None:
+    """Train on In-Car or on the self-play corpus."""
+    train(args, "todflow.seq2seq.train", args.entities, scorer)
+
+
+def options(title: str) -> argparse.ArgumentParser:
+    """What every training stage takes."""
+    result = stage.parser(title)
+    result.add_argument("--train", type=Path, required=True, help="corpus table to learn from")
+    result.add_argument("--valid", type=Path, required=True, help="corpus table to select on")
+    result.add_argument("--vocabulary", type=Path, help="table whose words and labels count too")
+    result.add_argument("--init", type=Path, help="checkpoint to start from, with its tokenizer")
+    result.add_argument("--state", type=Path, required=True, help="folder of the unfinished run")
+    result.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
+    result.add_argument("--curve", type=Path, required=True, help="evaluations, CSV")
+    return result
+
+
 def _options() -> argparse.ArgumentParser:
-    options = stage.parser(__doc__.splitlines()[0])
-    options.add_argument("--train", type=Path, required=True, help="corpus table to learn from")
-    options.add_argument("--valid", type=Path, required=True, help="corpus table to select on")
-    options.add_argument("--vocabulary", type=Path, help="table whose words and labels count too")
-    options.add_argument("--init", type=Path, help="checkpoint to start from, with its tokenizer")
-    options.add_argument("--entities", type=Path, help="entity file, where the evaluator has one")
-    options.add_argument("--database", type=Path, help="database file, where it needs that")
-    options.add_argument("--state", type=Path, required=True, help="folder of the unfinished run")
-    options.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
-    options.add_argument("--curve", type=Path, required=True, help="evaluations, CSV")
-    return options
+    result = options(__doc__.splitlines()[0])
+    result.add_argument("--entities", type=Path, help="entity file, where the evaluator has one")
+    return result
 
 
 if __name__ == "__main__":
