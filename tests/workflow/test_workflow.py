@@ -256,6 +256,7 @@ def test_the_rule_graph_in_the_readme_is_current(project):
     (project.folder / "outputs/pptod.json").write_text("{}")
     (project.folder / "whole.yaml").write_text(
         "corpora: [selfplay, incar, multiwoz20]\nrescore: {folder: outputs}\n"
+        "sft: {pretrain: selfplay}\n"
     )
     done = project.snakemake("all", "--rulegraph", "mermaid-js", config="whole.yaml")
     names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]", done.stdout, re.MULTILINE))
