@@ -5,6 +5,7 @@ import pytest
 import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from todflow.metrics import bleu
 from todflow.metrics.multiwoz.corpus_bleu import score, tokens
@@ -17,6 +18,12 @@ SENTENCES = st.lists(
 
 def counts(pairs):
     return np.stack([bleu.counts(tokens(left), tokens(right)) for left, right in pairs])
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.text(alphabet="a1.,-&; \n\u00e9'", max_size=12))
+def test_tokens_as_sacrebleus(text):
+    assert tokens(text) == Tokenizer13a()(text.rstrip())
 
 
 @settings(derandomize=True, deadline=None)

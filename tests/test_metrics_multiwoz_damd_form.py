@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from todflow.metrics.multiwoz.damd_form import damd_response, damd_state
+from todflow.metrics.multiwoz.damd_form import damd_response, damd_state, unknown_placeholders
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,13 @@ def test_placeholders(given, wanted):
 def test_text_gets_damds_tokens(given, wanted):
     assert damd_response(given) == wanted
     assert damd_response(wanted) == wanted
+
+
+def test_unknown_placeholders_are_those_that_stay():
+    text = "[restaurant_name] [hotel-name] [Restaurant_ID] [odd] [odd] [value_odd] [value_stars]"
+    assert unknown_placeholders(text) == ["restaurant_id", "odd", "odd", "value_odd"]
+    for name in unknown_placeholders(text):
+        assert f"[{name}]" in damd_response(text)
 
 
 def test_slots_and_values():

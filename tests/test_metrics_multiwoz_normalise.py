@@ -32,6 +32,8 @@ def test_responses(text, normal):
 
 def test_unknown_placeholders_are_told_every_time():
     assert normalise.response("[a_b] [value_name] [c] [A_B]")[1] == ("a_b", "c", "a_b")
+    # Not dropped, but no placeholder either.
+    assert normalise.response("[hotel-name] it is") == ("[hotel-name] it is", ("hotel-name",))
 
 
 @fixed
@@ -49,8 +51,22 @@ def test_a_normal_response_differs_from_its_own_normal_form_in_case_alone(words)
     assert normalise.response(normal)[0] == normal.lower()
 
 
+WORDS = st.sampled_from(
+    (
+        "the st. no. a.m. u.s. i'm o'clock x'y'z 's 5,000 9:30 17.5, hi,there a?. &amp; "
+        "? ?. . , ... .. - ( ) :"
+    ).split()
+)
+
+
 @fixed
-@given(st.text(alphabet="ab. 1'\u00e9\u4e2d\u0436-,\""))
+@given(
+    st.one_of(
+        st.text(alphabet="ab. 1'\u00e9\u4e2d\u0436-,\""),
+        st.text(alphabet="ab5 .,:;?!')(-/&"),
+        st.lists(WORDS, max_size=8).map(" ".join),
+    )
+)
 def test_the_tokenizer_is_sacremoses_own(text):
     expected = MosesDetokenizer(lang="en").detokenize(MosesTokenizer(lang="en").tokenize(text))
     assert normalise.response(text)[0] == expected

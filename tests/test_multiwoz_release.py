@@ -138,6 +138,7 @@ WRONG = {
     "valListFile.json": ("MUL0003.json\n", "MUL0003.json is in both list files"),
     "valListFile.json/": ("", "valListFile.json: empty"),
     "data.json": ('{"A": {"log": [', "data.json: not JSON ("),
+    "data.json//": ('{"A": ' + "[" * 200_000, "data.json: not JSON (maximum recursion depth"),
     "data.json/": ('["A"]', "data.json: not JSON ('{' is due at character 0"),
 }  # fmt: skip
 

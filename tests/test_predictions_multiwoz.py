@@ -5,6 +5,7 @@ import json
 
 import pandas as pd
 import pytest
+from multiwoz_scoring import write_corpus
 
 from todflow.errors import TodflowError
 from todflow.predictions_multiwoz import SystemTurn, read_answers, select
@@ -56,6 +57,32 @@ def test_reads_our_tables(tmp_path):
     }
 
 
+def test_our_corpus_is_no_prediction(tmp_path):
+    folder = write_corpus(tmp_path)
+    with pytest.raises(TodflowError, match="test.parquet: the corpus itself, as its column 'respo"):
+        read_answers(folder / "test.parquet")
+
+
+def test_fields_that_are_nearly_known_ones_are_told_beside_those(tmp_path):
+    turn = {**TURN, "response_gt": "x", "states": {}, "state_spans": "", "active_domains": []}
+    ignored = {"response_gt": 1, "state_spans": 1, "states": 1}
+    assert read_answers(write(tmp_path / "p.json", {"a": [turn]})).ignored == ignored
+    with pytest.raises(TodflowError, match="turn 1, field response_gt: unknown, but like response"):
+        read_answers(write(tmp_path / "p.json", {"a": [turn, {"response_gt": "x"}]}))
+
+
+def test_ignored_fields_have_printable_names(tmp_path):
+    turn = {"response": "", "\ud800zz": 1, "a\nb": 1, "z" * 5000: 1}
+    assert read_answers(write(tmp_path / "p.json", {"a": [turn]})).ignored == {
+        "'\\ud800zz'": 1, "'a\\nb'": 1, "z" * 60: 1,
+    }  # fmt: skip
+
+
+def test_the_mark_of_utf8_is_no_text(tmp_path):
+    (tmp_path / "p.json").write_text(json.dumps({"a": [TURN]}), encoding="utf-8-sig")
+    assert read_answers(tmp_path / "p.json").dialogues == {"a": [SystemTurn("hi", TURN["state"])]}
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -72,7 +99,7 @@ def test_reads_our_tables(tmp_path):
         ({"a": [{"state": {}}]}, "dialogue a, turn 0, field response: missing; give text"),
         ({"a": [{"response": None}]}, "turn 0, field response: None, not text; give text"),
         ({"a": [{**TURN, "act_span": []}]}, "turn 0, field act_span: [], not text; give text"),
-        ({"a": [{**TURN, "state": None}]}, "field state: None; give {domain: {slot: value}}"),
+        ({"a": [{**TURN, "state": None}]}, "field state: null; leave it out, or give {domain:"),
         ({"a": [{**TURN, "state": {"hotel": "x"}}]}, "field state.hotel: 'x'; give {slot: value}"),
         (
             {"a": [{**TURN, "state": {"hotel": {"stars": 4}}}]},

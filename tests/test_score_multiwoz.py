@@ -3,10 +3,13 @@
 import argparse
 import gzip
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
-from multiwoz_scoring import right_answers, write_corpus
+from multiwoz_scoring import DATABASE, right_answers, write_corpus
 
 from todflow import cli_multiwoz
 from todflow.cli import main as command
@@ -18,6 +21,7 @@ from todflow.files import write_json
 from todflow.metrics.multiwoz.goals import standard_goal
 from todflow.metrics.multiwoz.standard import Standard
 from todflow.predictions_multiwoz import read_answers, select
+from todflow.score import write_report
 from todflow.score_multiwoz import NAMED, gold_of_files, main
 
 SYSTEMS = ("damd", "galaxy-e2e", "pptod", "ubar")
@@ -171,8 +175,69 @@ def test_unknown_placeholders_and_fields_are_told(run):
     text, result = run(answers)
     assert result["unknown_placeholders"] == {"odd": 2, "value_nonsense": 1}
     assert result["ignored_fields"] == {"extra": 1}
-    assert "note: unknown placeholders, left out: [odd] (2), [value_nonsense] (1)" in text
-    assert "note: fields without a use: extra" in text
+    assert (
+        "note: placeholders that this evaluator does not know: [odd] (2), [value_nonsense] (1)\n"
+        in text
+    )
+    assert "note: fields without a use: extra (1)\n" in text
+
+
+def test_each_evaluator_has_its_own_unknown_placeholders(run):
+    answers = right_answers()
+    answers["mul0002"][1]["response"] = "[train_ticket] [restaurant_id] [hotel-name]"
+    assert run(answers)[1]["unknown_placeholders"] == {"hotel-name": 1, "train_ticket": 1}
+    legacy = run(answers, "--evaluator", "legacy")[1]
+    assert legacy["unknown_placeholders"] == {"restaurant_id": 1}
+
+
+def test_unknown_domains_are_told(run):
+    answers = right_answers()
+    answers["mul0002"][0]["state"] = {"Train": {"day": "monday"}, "bus": {"day": "monday"}}
+    for turn in answers["mul0002"]:
+        turn["active_domains"] = ["TRAIN"]
+    text, result = run(answers)
+    assert result["unknown_domains"] == {"TRAIN": 2, "Train": 1, "bus": 1}
+    assert "note: domains that this evaluator does not know: TRAIN (2), Train (1), bus (1)" in text
+    assert run(answers, "--evaluator", "legacy")[1]["unknown_domains"] == {"bus": 1}
+
+
+def test_names_of_the_input_can_be_printed_and_written(run):
+    answers = right_answers()
+    answers["mul0002"][1] |= {
+        "response": "[a\nb] [\ud801]", "\ud800": 1, "new\nline": 1, "state": {"\ud802": {}},
+    }  # fmt: skip
+    text, result = run(answers, "--evaluator", "legacy")
+    assert result["unknown_placeholders"] == {"'\\ud801'": 1, "'a\\nb'": 1}
+    assert result["unknown_domains"] == {"'\\ud802'": 1}
+    assert "note: fields without a use: '\\ud800' (1), 'new\\nline' (1)\n" in text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_the_terminals_encoding_and_a_reader_that_stops(tmp_path, corpus, encoding):
+    answers = right_answers()
+    answers["mul0002"][1]["response"] = "[\u0436]"
+    (tmp_path / "p.json").write_text(json.dumps(answers))
+    arguments = ("score", "multiwoz", "--predictions", tmp_path / "p.json", "--data", corpus)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "todflow.cli", *map(str, arguments), "--samples", "5"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+    )
+    if encoding == "utf-8":
+        # Gone before anything is written.
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+    else:
+        output, error = process.communicate()
+        assert (process.returncode, error) == (0, b"")
+        assert b"[\\u0436] (1)" in output
+
+
+def test_a_file_of_figures_that_cannot_be_written(tmp_path):
+    with pytest.raises(TodflowError, match="--out: .*x.json: 'utf-8' codec can't encode"):
+        write_report(tmp_path / "x.json", {"\ud800": 1})
 
 
 def test_the_files_order_does_not_matter(run, tmp_path):
@@ -269,11 +334,39 @@ def test_the_stage_refuses_settings(tmp_path, corpus, config, message):
         stage(tmp_path, right_answers(), config)
 
 
-@pytest.mark.parametrize("text", ["{", "[]"])
-def test_the_stage_refuses_databases(tmp_path, corpus, text):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", ": no database"),
+        ("[" * 200_000, ": no database"),
+        ([], ": not an object of domains"),
+        ({"hotel": None}, ", domain hotel: not a list of entities"),
+        ({"train": []}, ", domain train: not a list of entities"),
+        ({"restaurant": {"a": 1}}, ", domain restaurant: not a list of entities"),
+        ({"attraction": [7]}, ", domain attraction, entity 0: 7, not an object"),
+        ({"hotel": [{"id": "0"}]}, ", domain hotel, entity 0: no 'name'"),
+        ({"restaurant": [{"name": "a", "id": 3}]}, ", domain restaurant, entity 0: no 'id'"),
+        ({"train": [{"trainID": ["a"]}]}, ", domain train, entity 0: no 'trainID'"),
+    ],
+)
+def test_the_stage_refuses_databases(tmp_path, corpus, content, message):
+    if isinstance(content, dict):
+        content = DATABASE | content
+    text = content if isinstance(content, str) else json.dumps(content)
     (corpus / "database.json").write_text(text)
-    with pytest.raises(TodflowError, match="database.json: n.*; prepare MultiWOZ again"):
-        stage(tmp_path, right_answers(), {"name": "standard-v1", "samples": 5, "seed": 2})
+    for name in ("standard-v1", "legacy-pred"):
+        with pytest.raises(TodflowError) as refused:
+            stage(tmp_path, right_answers(), {"name": name, "samples": 5, "seed": 2})
+        assert f"database.json{message}" in str(refused.value)
+        assert str(refused.value).endswith("; prepare MultiWOZ again")
+
+
+def test_odd_values_in_the_database_fit_nothing(tmp_path, corpus):
+    hotels = [*DATABASE["hotel"], {"id": "9", "name": "x", "area": ["north"], "stars": 4}]
+    write_json(corpus / "database.json", DATABASE | {"hotel": hotels})
+    for name in ("standard-v1", "legacy-pred"):
+        result = stage(tmp_path, right_answers(), {"name": name, "samples": 5, "seed": 2})
+        assert result["inform"] == 100
 
 
 # --- published systems

@@ -1,6 +1,7 @@
 """The command `todflow`, for people who bring their own system's output."""
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -42,11 +43,19 @@ _SHOWN = {
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a `TodflowError` ends the process with status 2 and one line."""
     args = _options().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names from the input may have letters that the terminal's encoding lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         args.run(args)
+        sys.stdout.flush()
     except TodflowError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing may be written at exit, either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _options() -> argparse.ArgumentParser:

@@ -171,10 +171,12 @@ def _notes(result: dict) -> Iterator[str]:
         )
     for dialogue, (given, expected) in result["partial"].items():
         yield f"note: {dialogue} has {given} turns, not {expected}: its first ones were scored"
-    unknown = result["unknown_placeholders"]
-    if unknown:
-        names = ", ".join(f"[{name}] ({times})" for name, times in list(unknown.items())[:10])
-        more = f", and {len(unknown) - 10} more" if len(unknown) > 10 else ""
-        yield f"note: unknown placeholders, left out: {names}{more}"
-    if result["ignored_fields"]:
-        yield f"note: fields without a use: {', '.join(list(result['ignored_fields'])[:10])}"
+    for key, title, form in (
+        ("unknown_placeholders", "placeholders that this evaluator does not know", "[{}]"),
+        ("unknown_domains", "domains that this evaluator does not know", "{}"),
+        ("ignored_fields", "fields without a use", "{}"),
+    ):
+        told = [f"{form.format(name)} ({times})" for name, times in result[key].items()]
+        if told:
+            more = f", and {len(told) - 10} more" if len(told) > 10 else ""
+            yield f"note: {title}: {', '.join(told[:10])}{more}"

@@ -105,10 +105,11 @@ def _read_table(path: Path) -> dict[str, list[Answer]]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, plain or gzip by its name."""
+    """The text of a file, plain or gzip by its name, without the mark that some editors begin with."""
     try:
         content = path.read_bytes()
-        return (gzip.decompress(content) if path.name.endswith(".gz") else content).decode("utf-8")
+        content = gzip.decompress(content) if path.name.endswith(".gz") else content
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise TodflowError(f"{path}: no such file; give the predictions to score") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:

@@ -8,12 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from todflow.corpora.multiwoz.state import parse
 from todflow.errors import TodflowError
 from todflow.metrics.spans import State
 from todflow.predictions import JsonObject, read_predictions, read_text, shown
 
 _FIELDS = ("response", "state", "state_span", "active_domains", "act_span")
+# Fields of which a turn has one.
+_SAME = dict.fromkeys(("state", "state_span"), {"state", "state_span"})
 _LAYOUT = '{dialogue_id: [{"response": ..., "state": ...}, ...]}'
 
 
@@ -34,7 +38,7 @@ class SystemTurn:
 @dataclass(frozen=True)
 class Answers:
     """dialogues: id (lower case, without ".json") -> system turns. ignored: names of fields that no
-    evaluator uses -> how many turns have them."""
+    evaluator uses, as `shown` has them -> how many turns have them."""
 
     dialogues: dict[str, list[SystemTurn]]
     ignored: dict[str, int]
@@ -48,15 +52,21 @@ def read_answers(path: Path) -> Answers:
     [domain, ...]}, ...]}, where all but the response is optional; "state_span" may stand for
     "state", and "act_span" is read, both as in our tables. Ids may be in upper case and end in
     ".json". Raises a `TodflowError` that names file, dialogue, turn and field; other fields are
-    ignored, unless their names are nearly known ones.
+    ignored, unless their names are nearly those of fields that the turn lacks.
     """
     if path.name.endswith(".parquet"):
+        answers = read_predictions(path)
+        if "response_delex" in pq.read_schema(path).names:
+            raise TodflowError(
+                f"{path}: the corpus itself, as its column 'response_delex' says; give a system's "
+                "predictions"
+            )
         dialogues = {
             name: [
                 SystemTurn(each.response, parse(each.state), None, each.act_span)
-                for each in answers
+                for each in turns
             ]
-            for name, answers in read_predictions(path).items()
+            for name, turns in answers.items()
         }
         return Answers(_with_ids(dialogues, path), {})
     if not path.name.endswith((".json", ".json.gz")):
@@ -153,13 +163,14 @@ def _turn(turn: object, where: str, ignored: Counter[str]) -> SystemTurn:
         raise TodflowError(f"{where}, field {shown(turn.repeated)}: given twice; give it once")
     for name in turn:
         if name not in _FIELDS:
-            # A misspelt optional field would change what is scored, and in silence.
+            # A misspelt optional field would change what is scored, and in silence. Beside the
+            # field itself it is something else, such as response_gt.
             near = difflib.get_close_matches(name[:60].lower(), _FIELDS, 1, cutoff=0.8)
-            if near:
+            if near and not turn.keys() & _SAME.get(near[0], {near[0]}):
                 raise TodflowError(
                     f"{where}, field {shown(name[:60])}: unknown, but like {near[0]}; correct it"
                 )
-            ignored[name] += 1
+            ignored[shown(name[:60])] += 1
     for name in ("response", "state_span", "act_span"):
         if not isinstance(turn.get(name, None if name == "response" else ""), str):
             found = f"{turn[name]!r:.60}, not text" if name in turn else "missing"
@@ -177,6 +188,8 @@ def _turn(turn: object, where: str, ignored: Counter[str]) -> SystemTurn:
 
 def _state(state: object, where: str) -> State:
     where = f"{where}, field state"
+    if state is None:
+        raise TodflowError(f"{where}: null; leave it out, or give {{domain: {{slot: value}}}}")
     _check_object(state, where, "{domain: {slot: value}}")
     for domain, slots in state.items():
         place = f"{where}.{shown(domain)}"

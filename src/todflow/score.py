@@ -73,6 +73,8 @@ def write_report(path: Path, result: dict) -> None:
         raise TodflowError(
             f"--out: {path}: {error.strerror}; give a file that can be written"
         ) from None
+    except UnicodeError as error:
+        raise TodflowError(f"--out: {path}: {error}; correct the names in the input") from None
 
 
 def slots_of(evaluator: str, table: pd.DataFrame) -> Slots:

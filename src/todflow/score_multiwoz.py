@@ -2,20 +2,26 @@
 JSON."""
 
 import argparse
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from todflow.corpora.multiwoz import DOMAINS
+from todflow.corpora.multiwoz.damd_database import DATABASE_DOMAINS
 from todflow.corpora.turns import read_turns
 from todflow.errors import TodflowError
 from todflow.files import read_json
 from todflow.metrics import bleu
 from todflow.metrics.multiwoz import corpus_bleu, normalise
+from todflow.metrics.multiwoz.damd_form import unknown_placeholders
 from todflow.metrics.multiwoz.gold import Gold, gold_of
 from todflow.metrics.multiwoz.legacy import Legacy
 from todflow.metrics.multiwoz.outcome import report
 from todflow.metrics.multiwoz.richness import richness
-from todflow.metrics.multiwoz.standard import DECIMALS, Standard, unknown_placeholders
-from todflow.predictions_multiwoz import read_answers, select
+from todflow.metrics.multiwoz.standard import DECIMALS, Standard
+from todflow.predictions import shown
+from todflow.predictions_multiwoz import SystemTurn, read_answers, select
 from todflow.score import check_out, check_sampling, write_report
 from todflow.stage import parser, run
 
@@ -86,9 +92,11 @@ def score(
         figures = report(outcomes, corpus_bleu.score, samples, seed, DECIMALS)
         given = all(turn.active_domains is not None for turn in turns)
         domains = "given" if given else "estimated"
+        unknown = [normalise.response(turn.response)[1] for turn in turns]
     else:
         outcomes = Legacy(gold).outcomes(dialogues, setting.state, setting.booking_gate)
         figures = report(outcomes, bleu.score, samples, seed)
+        unknown = [unknown_placeholders(turn.response) for turn in turns]
     return {
         "evaluator": setting.evaluator,
         "name": setting.name,
@@ -103,21 +111,54 @@ def score(
         "n_turns_expected": sum(expected.values()),
         "n_turns_without_state": stateless,
         "partial": {name: list(lengths) for name, lengths in uneven.items()},
-        "unknown_placeholders": unknown_placeholders(dialogues),
+        "unknown_placeholders": _times(unknown),
+        "unknown_domains": _times(_unknown_domains(turn, setting.evaluator) for turn in turns),
         "ignored_fields": answers.ignored,
         **figures,
         **richness(normalise.response(turn.response)[0] for turn in turns),
     }
 
 
+def _times(turns: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Name as `shown` has it -> how often, the most frequent first, of the names in turns."""
+    times = Counter(shown(name[:60]) for names in turns for name in names)
+    return dict(sorted(times.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _unknown_domains(turn: SystemTurn, evaluator: str) -> set[str]:
+    """The domains of a turn that the evaluator passes over, since it has no such name."""
+    if evaluator == "legacy":
+        # It takes state domains in any case, and no active domains.
+        return {name for name in turn.state or () if name.lower() not in DOMAINS}
+    return {*(turn.state or ()), *(turn.active_domains or ())}.difference(DOMAINS)
+
+
 def gold_of_files(table: Path, database: Path) -> Gold:
     """The gold side of prepared files: a table of turns, and the database beside it."""
     try:
         raw = read_json(database)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TodflowError(f"{database}: no database ({error}); prepare MultiWOZ again") from None
     if not isinstance(raw, dict):
         raise TodflowError(f"{database}: not an object of domains; prepare MultiWOZ again")
+    for domain in DATABASE_DOMAINS:
+        entities = raw.get(domain)
+        if not isinstance(entities, list) or not entities:
+            raise TodflowError(
+                f"{database}, domain {domain}: not a list of entities; prepare MultiWOZ again"
+            )
+        for number, entity in enumerate(entities):
+            if not isinstance(entity, dict):
+                raise TodflowError(
+                    f"{database}, domain {domain}, entity {number}: {entity!r:.60}, not an object; "
+                    "prepare MultiWOZ again"
+                )
+            for column in ("trainID",) if domain == "train" else ("id", "name"):
+                if not isinstance(entity.get(column), str):
+                    raise TodflowError(
+                        f"{database}, domain {domain}, entity {number}: no '{column}'; prepare "
+                        "MultiWOZ again"
+                    )
     return gold_of(read_turns(table), raw, str(table))
 
 

@@ -5,7 +5,6 @@ e) + e, brevity penalty 1 if c > r, else exp(1 - r/c). Everything that the score
 is ten counts, which add up over responses: resampling a corpus means adding other rows.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,21 +17,24 @@ WIDTH = 2 * ORDERS + 2
 def counts(hypothesis: str, reference: str) -> np.ndarray:
     """The counts of one response, shape (WIDTH,)."""
     predicted, expected = hypothesis.split(), reference.split()
-    result = np.zeros(WIDTH)
+    result = [0.0] * WIDTH
     result[ORDERS : 2 * ORDERS] = [max(len(predicted) - order, 0) for order in range(ORDERS)]
     result[-2:] = len(predicted), len(expected)
+    found, wanted = predicted, expected
     for order in range(ORDERS):
-        found, wanted = _ngrams(predicted, order + 1), _ngrams(expected, order + 1)
-        common = found.keys() & wanted.keys()
+        if order:
+            # (n-gram, word after it) stands for a longer n-gram.
+            found = list(zip(found, predicted[order:], strict=False))
+            wanted = list(zip(wanted, expected[order:], strict=False))
+        distinct = set(found)
+        common = distinct.intersection(wanted)
         if not common:
             # Then no longer n-gram is common either.
             break
-        result[order] = sum([min(found[ngram], wanted[ngram]) for ngram in common])
-    return result
-
-
-def _ngrams(tokens: Sequence[str], order: int) -> Counter:
-    return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
+        result[order] = len(common)
+        if len(distinct) < len(found):
+            result[order] = sum([min(found.count(each), wanted.count(each)) for each in common])
+    return np.array(result)
 
 
 def score(totals: np.ndarray, epsilon: float = 1e-7) -> np.ndarray:

@@ -147,7 +147,7 @@ def _taxi(archive: str | Path, member: str, text: str) -> list[dict]:
     decode = json.JSONDecoder().raw_decode
     try:
         return [{key[1]: decode(text, key.end())[0] for key in _TAXI_KEY.finditer(text)}]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TodflowError(f"{archive}, {member}: not JSON ({error}); {REMEDY}") from None
 
 
@@ -196,7 +196,7 @@ def _text(archive: str | Path, opened: zipfile.ZipFile, member: str) -> str:
 def _parse(archive: str | Path, member: str, text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TodflowError(f"{archive}, {member}: not JSON ({error}); {REMEDY}") from None
 
 
@@ -231,7 +231,7 @@ def _entries(where: str, text: str) -> Iterator[tuple[str, object]]:
             if text.startswith("}", position):
                 return
             position = skip(position, ",")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TodflowError(f"{where}: not JSON ({error}); {REMEDY}") from None
 
 

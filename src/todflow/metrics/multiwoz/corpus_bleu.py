@@ -5,7 +5,7 @@ one reference a response, and orders without a match are smoothed exponentially 
 defaults).
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -20,7 +20,15 @@ def _tokenizer() -> Tokenizer13a:
 
 def tokens(text: str) -> str:
     """The 13a tokens of a text, separated by spaces."""
-    return _tokenizer()(text.rstrip())
+    # It looks beyond a word's end only where a line may end in a hyphen.
+    if "\n" in text:
+        return _tokenizer()(text.rstrip())
+    return " ".join([tokens for word in text.split() if (tokens := _word(word))])
+
+
+@lru_cache(maxsize=1 << 16)
+def _word(word: str) -> str:
+    return _tokenizer()(word)
 
 
 def score(totals: np.ndarray) -> np.ndarray:

@@ -50,6 +50,15 @@ def damd_response(text: str) -> str:
     return " ".join(text.split())
 
 
+def unknown_placeholders(text: str) -> list[str]:
+    """The names in brackets that no evaluated placeholder has, each time, in lower case."""
+    return [
+        name
+        for name in _PLACEHOLDER.findall(text.lower())
+        if _placeholder(name).removeprefix("value_") not in _PLACEHOLDERS
+    ]
+
+
 @cache
 def _placeholder(name: str) -> str:
     prefix = _PREFIX.match(name)

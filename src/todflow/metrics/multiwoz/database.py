@@ -158,7 +158,7 @@ class Database:
 
 
 def _named(entity: Mapping[str, object], domain: str) -> dict[str, object]:
-    """An entity with normal column names, without the columns that no query uses.
+    """An entity with normal column names, without what no query uses or is no text.
 
     Types are normalised: the released database has "mutliple sports", the evaluator's copy of it
     not.
@@ -166,8 +166,8 @@ def _named(entity: Mapping[str, object], domain: str) -> dict[str, object]:
     result = {
         name if name == "id" else normalise.slot_name(name): value
         for name, value in entity.items()
-        if name not in _IGNORED[domain]
+        if name not in _IGNORED[domain] and isinstance(value, str)
     }
-    if isinstance(result.get("type"), str):
+    if "type" in result:
         result["type"] = normalise.value("type", result["type"], "v1")
     return result

@@ -22,6 +22,12 @@ _CANONICAL = {name: word for word, names in SPELLINGS["placeholders"].items() fo
 _NAMES = {"v1": SPELLINGS["name"], "v2": SPELLINGS["name"] | SPELLINGS["name_v2"]}
 # A placeholder takes its plural ending with it.
 _PLACEHOLDER = re.compile(r"\[([\w\s]+)\](?:es|s|-s|-es|)")
+_BRACKETED = re.compile(r"\[([^\[\]]+)\]")
+# Words of which Moses makes the same whatever stands around them: no quotation marks and brackets,
+# whose spaces depend on what came before, nothing that it escapes, no dots that it counts.
+_PLAIN = re.compile(
+    r"[.,?!:;)-]|[a-zA-Z0-9](?:[a-zA-Z0-9,:;?!)-]|(?<=[a-zA-Z])'(?=[a-zA-Z])|\.(?!\.))*"
+)
 _CLOCK = re.compile(r"([0-9][0-9]):([0-9]{2,9})")
 _SLOTS = {"arriveby": "arrive", "leaveat": "leave"}
 _NAME_SLOTS = frozenset({"name", "departure", "destination"})
@@ -51,20 +57,32 @@ def _moses() -> tuple[MosesTokenizer, MosesDetokenizer]:
 def response(text: str) -> tuple[str, tuple[str, ...]]:
     """The normal form of a response, and the names of the placeholders that are unknown, each time.
 
-    Lower case; [name] becomes one of the canonical upper-case words, an unknown one nothing; "-s"
-    and "-ly" go wherever they stand; Moses tokenisation and detokenisation settle the spaces. Not
-    idempotent: a second pass would lower the canonical words.
+    Lower case; [name] becomes one of the canonical upper-case words, an unknown one nothing, or
+    stays where it has more than letters, digits, "_" and spaces; "-s" and "-ly" go wherever they
+    stand; Moses tokenisation and detokenisation settle the spaces. Not idempotent: a second pass
+    would lower the canonical words.
     """
-    unknown = []
+    text = text.lower()
+    unknown = tuple(name for name in _BRACKETED.findall(text) if name not in _CANONICAL)
+    text = _PLACEHOLDER.sub(lambda match: _CANONICAL.get(match[1], ""), text)
+    text = text.replace("-s", "").replace("-ly", "")
+    words = [_word(word) for word in text.split()]
+    if None in words:
+        tokenizer, detokenizer = _moses()
+        return detokenizer.detokenize(tokenizer.tokenize(text)), unknown
+    return "".join(words).strip(), unknown
 
-    def word(match: re.Match) -> str:
-        if match[1] not in _CANONICAL:
-            unknown.append(match[1])
-        return _CANONICAL.get(match[1], "")
 
-    text = _PLACEHOLDER.sub(word, text.lower()).replace("-s", "").replace("-ly", "")
+@lru_cache(maxsize=1 << 16)
+def _word(word: str) -> str | None:
+    """What Moses makes of a word within a text, with a space before it unless it is punctuation;
+    None where that depends on its neighbours."""
+    if not _PLAIN.fullmatch(word):
+        return None
     tokenizer, detokenizer = _moses()
-    return detokenizer.detokenize(tokenizer.tokenize(text)), tuple(unknown)
+    tokens = tokenizer.tokenize(word)
+    space = "" if detokenizer.IS_PUNCT.search(tokens[0]) else " "
+    return space + detokenizer.detokenize(tokens)
 
 
 def slot_name(slot: str) -> str:

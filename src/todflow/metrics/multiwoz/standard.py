@@ -4,7 +4,6 @@ Source: Tomiinek/MultiWOZ_Evaluation, mwzeval/metrics.py (Nekvinda & Dusek, GEM 
 vintages differ in spellings of names: `todflow.metrics.multiwoz.normalise`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -137,14 +136,3 @@ class Standard:
     def _acts(self, dialogue: Sequence[SystemTurn], gold: GoldDialogue) -> tuple[int, int, int]:
         spans = [turn.act_span for turn in dialogue]
         return tracking.act_hits(spans, gold.act_spans[: len(dialogue)])
-
-
-def unknown_placeholders(answers: Mapping[str, Sequence[SystemTurn]]) -> dict[str, int]:
-    """Name -> how often, of the placeholders that normalisation drops, the most frequent first."""
-    times = Counter(
-        name
-        for dialogue in answers.values()
-        for turn in dialogue
-        for name in normalise.response(turn.response)[1]
-    )
-    return dict(sorted(times.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -20,11 +20,14 @@ def right_states(predicted: Sequence[State], gold: Sequence[State], vintage: str
     A predicted state may have been read from a span, and so may be what the gold state's own span gives
     back, where a value is cut at the name of a slot.
     """
-    return sum(
-        _comparable(left, vintage)
-        in (_comparable(right, vintage), _comparable(parse(span(right)), vintage))
-        for left, right in zip(predicted, gold, strict=True)
-    )
+    return sum(_right(left, right, vintage) for left, right in zip(predicted, gold, strict=True))
+
+
+def _right(predicted: State, gold: State, vintage: str) -> bool:
+    given = _comparable(predicted, vintage)
+    if given == _comparable(gold, vintage):
+        return True
+    return given == _comparable(parse(span(gold)), vintage)
 
 
 def _comparable(state: State, vintage: str) -> dict[tuple[str, str], str]:
