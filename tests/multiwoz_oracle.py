@@ -10,7 +10,8 @@ from typing import NamedTuple
 from todflow.corpora.multiwoz.acts import act_list, act_span
 from todflow.corpora.multiwoz.domains import turn_domains
 from todflow.corpora.multiwoz.release import Dialogue, Exchange, read_dialogues
-from todflow.corpora.multiwoz.state import span, states
+from todflow.corpora.multiwoz.state import states
+from todflow.metrics.spans import state_span
 
 
 class Turn(NamedTuple):
@@ -26,7 +27,7 @@ class Turn(NamedTuple):
         """The annotation as text, under DAMD's names."""
         slots = [(f"[{domain}]", *names) for domain, names in self.state.items()]
         return {
-            "constraint": span(self.state),
+            "constraint": state_span(self.state),
             "cons_delex": " ".join(word for words in slots for word in words),
             "sys_act": act_span(self.acts),
             "turn_domain": " ".join(f"[{domain}]" for domain in self.domains),

@@ -14,7 +14,7 @@ from todflow.corpora.incar.delexicalise import delexicalise, replace_words
 from todflow.corpora.incar.entities import entity_map
 from todflow.corpora.incar.prepare import split_rows, turns_of
 from todflow.corpora.incar.release import Dialogue, Utterance, read_dialogues, read_entities
-from todflow.corpora.incar.state import clean_state, clean_value, state_span
+from todflow.corpora.incar.state import clean_state, clean_value
 from todflow.corpora.turns import read_turns, write_turns
 from todflow.errors import TodflowError
 
@@ -92,8 +92,6 @@ def test_clean_state_keeps_the_intents_slots_in_order():
     slots = {"time": "7pm", "poi": "chevron", "event": "dinner", "party": "nobody"}
     state = clean_state(slots, "schedule", ENTITIES)
     assert list(state.items()) == [("event", "dinner"), ("time", "7pm")]
-    assert state_span("schedule", state) == "[schedule] event dinner time 7pm"
-    assert state_span("schedule", {}) == ""
 
 
 def test_turns_of_a_dialogue_that_does_not_alternate():

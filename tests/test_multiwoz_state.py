@@ -5,7 +5,8 @@ from multiwoz_oracle import damd_on_100, differing, turns
 
 from todflow.corpora.multiwoz import DOMAINS, SLOTS, STATE_SLOTS
 from todflow.corpora.multiwoz.release import Dialogue, Exchange
-from todflow.corpora.multiwoz.state import parse, span, states
+from todflow.corpora.multiwoz.state import parse, states
+from todflow.metrics.spans import state_span
 from todflow.errors import TodflowError
 
 
@@ -34,7 +35,7 @@ def test_a_later_value_overwrites_in_place_and_leaves_earlier_turns_alone():
     first = metadata(hotel=({"area": "north", "stars": "4"}, {}))
     second = metadata(hotel=({"area": "south", "stars": "4"}, {}))
     got = states(dialogue({"hotel": {"info": {}}}, first, second))
-    assert [span(state) for state in got] == [
+    assert [state_span(state) for state in got] == [
         "[hotel] area north stars 4", "[hotel] area south stars 4",
     ]  # fmt: skip
 
@@ -76,8 +77,8 @@ def test_an_annotation_without_a_domain_of_the_goal_is_refused():
 
 def test_span():
     state = {"hotel": {"area": "north", "type": "guest house"}, "train": {"day": "monday"}}
-    assert span(state) == "[hotel] area north type guest house [train] day monday"
-    assert span({}) == ""
+    assert state_span(state) == "[hotel] area north type guest house [train] day monday"
+    assert state_span({}) == ""
 
 
 def test_parse_cuts_a_value_at_the_name_of_a_slot():
@@ -113,9 +114,9 @@ STATES = st.lists(st.sampled_from([d for d in DOMAINS if STATE_SLOTS[d]]), uniqu
 
 @given(STATES)
 def test_a_state_comes_back_from_its_span(state):
-    back = parse(span(state))
+    back = parse(state_span(state))
     assert back == state
-    assert span(back) == span(state)
+    assert state_span(back) == state_span(state)
 
 
 @pytest.mark.oracle
@@ -139,7 +140,7 @@ def test_states_come_back_from_their_spans(mirror, release, cut):
     archive = mirror / "multiwoz" / "official-layout" / f"MULTIWOZ{release}.zip"
     found = [turn.state for split in turns(archive).values() for turn in split]
     assert len(found) == 71_524
-    wrong = [state for state in found if parse(span(state)) != state]
+    wrong = [state for state in found if parse(state_span(state)) != state]
     assert len(wrong) == cut
     for state in wrong:
         words = {

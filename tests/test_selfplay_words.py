@@ -46,9 +46,6 @@ def test_told_values_accumulate_under_their_short_names():
         "hotel": {"pricerange": "moderate", "day": "monday"},
         "train": {"leave": "09:00"},
     }
-    assert (
-        annotation.state_span(state) == "[hotel] pricerange moderate day monday [train] leave 09:00"
-    )
 
 
 def test_values_told_by_reference_are_resolved():

@@ -1,6 +1,6 @@
 import pytest
 
-from todflow.metrics.spans import parse_acts, parse_state
+from todflow.metrics.spans import parse_acts, parse_state, state_span
 
 SLOTS = {"hotel": {"area", "type", "stars"}, "train": {"day"}}
 DOMAINS = ("hotel", "train", "general")
@@ -49,3 +49,9 @@ def test_parse_state(span, expected):
 )
 def test_parse_acts(span, expected):
     assert parse_acts(span, DOMAINS) == expected
+
+
+def test_state_span():
+    state = {"hotel": {"area": "north", "type": "guest house"}, "taxi": {}, "train": {"day": "monday"}}
+    assert state_span(state) == "[hotel] area north type guest house [train] day monday"
+    assert state_span({"hotel": {}}) == state_span({}) == ""

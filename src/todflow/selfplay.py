@@ -27,6 +27,7 @@ from todflow.convlab_bridge.wording import Wording, sayable, tokenise
 from todflow.corpora.turns import COLUMNS
 from todflow.errors import TodflowError
 from todflow.files import write_table
+from todflow.metrics.spans import state_span
 from todflow.progress import Progress
 from todflow.stage import parser, run
 
@@ -74,7 +75,7 @@ def rows_of(user, system: Hdc, wording: Wording, split: str, seed: int) -> list[
             "user": wording.user(user_acts),
             "response": response,
             "response_delex": response_delex,
-            "state_span": annotation.state_span(state),
+            "state_span": state_span(state),
             "act_span": annotation.act_span(acts),
             "state": json.dumps(state),
             "acts": json.dumps(acts),

@@ -52,14 +52,6 @@ def add_told(state: dict, user_acts: Acts, goal: dict, tracked: dict) -> None:
         state[domain] = dict(sorted(slots.items(), key=lambda item: _ORDER.index(item[0])))
 
 
-def state_span(state: dict[str, dict[str, str]]) -> str:
-    """`[hotel] area north type guesthouse [train] day monday`."""
-    parts = []
-    for domain, slots in state.items():
-        parts += [f"[{domain}]", *(f"{slot} {value}" for slot, value in slots.items())]
-    return " ".join(parts)
-
-
 def system_acts(acts: Acts, booked: str) -> Acts:
     """Acts under DAMD's names; the bot's `booking` acts become `offerbooked` of domain `booked`."""
     result = []

@@ -1,4 +1,4 @@
-"""Parsing belief state spans and act spans."""
+"""Belief state spans and act spans: written, and parsed."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -6,6 +6,18 @@ from collections.abc import Collection, Mapping
 State = dict[str, dict[str, str]]
 
 _BRACKET = re.compile(r"\[([^\]\s]+)\]$")
+
+
+def state_span(state: Mapping[str, Mapping[str, str]]) -> str:
+    """The state as text: [hotel] area north type guest house [train] day monday.
+
+    Domains without slots are left out.
+    """
+    words = []
+    for domain, slots in state.items():
+        if slots:
+            words += [f"[{domain}]", *(f"{slot} {value}" for slot, value in slots.items())]
+    return " ".join(words)
 
 
 def parse_state(span: str, slots: Mapping[str, Collection[str]]) -> State:

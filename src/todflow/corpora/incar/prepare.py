@@ -7,11 +7,12 @@ from pathlib import Path
 from todflow.corpora.incar.delexicalise import delexicalise
 from todflow.corpora.incar.entities import entity_map
 from todflow.corpora.incar.release import MEMBERS, REMEDY, Dialogue, read_dialogues, read_entities
-from todflow.corpora.incar.state import clean_state, state_span
+from todflow.corpora.incar.state import clean_state
 from todflow.corpora.incar.text import clean
 from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
 from todflow.files import sha256, write_json
+from todflow.metrics.spans import state_span
 from todflow.progress import Progress
 from todflow.stage import parser, run
 
@@ -45,7 +46,7 @@ def turns_of(dialogue: Dialogue, split: str, entities: dict[str, str]) -> list[d
                 "user": user,
                 "response": clean(utterance.text),
                 "response_delex": delexicalise(utterance.text, entities, said, dialogue.intent),
-                "state_span": state_span(dialogue.intent, state),
+                "state_span": state_span({dialogue.intent: state}),
                 "act_span": "",
                 "state": json.dumps({dialogue.intent: state} if state else {}, ensure_ascii=False),
                 "acts": "[]",

@@ -1,4 +1,4 @@
-"""Belief states of In-Car: from the annotation to the span, and back."""
+"""Belief states of In-Car, from the annotation."""
 
 import re
 
@@ -24,10 +24,3 @@ def clean_state(slots: dict[str, str], intent: str, entities: dict[str, str]) ->
         slot: clean_value(slots[slot], entities) for slot in INFORMABLE[intent] if slot in slots
     }
     return {slot: value for slot, value in cleaned.items() if value is not None}
-
-
-def state_span(intent: str, state: dict[str, str]) -> str:
-    """The state as text: [navigate] poi_type gas station distance 2 mile. Empty for no state."""
-    if not state:
-        return ""
-    return " ".join([f"[{intent}]", *(f"{slot} {value}" for slot, value in state.items())])

@@ -22,11 +22,12 @@ from todflow.corpora.multiwoz.release import (
     read_split,
     release_of,
 )
-from todflow.corpora.multiwoz.state import span, states
+from todflow.corpora.multiwoz.state import states
 from todflow.corpora.multiwoz.text import clean
 from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
 from todflow.files import sha256, write_json
+from todflow.metrics.spans import state_span
 from todflow.progress import Progress
 from todflow.stage import parser, run
 
@@ -66,7 +67,7 @@ class Preparation:
                     "user": clean(exchange.user),
                     "response": clean(exchange.response),
                     "response_delex": response_delex(exchange, self._values),
-                    "state_span": span(state),
+                    "state_span": state_span(state),
                     "act_span": act_span(acts),
                     "state": json.dumps(state, ensure_ascii=False),
                     "acts": json.dumps(acts, ensure_ascii=False),

@@ -1,4 +1,4 @@
-"""Belief states: cumulative, as a span, and back."""
+"""Belief states: cumulative, and back from a span."""
 
 from todflow.corpora.multiwoz import DOMAINS, SLOTS
 from todflow.corpora.multiwoz.release import Dialogue
@@ -37,14 +37,6 @@ def states(dialogue: Dialogue) -> list[State]:
                             filled[domain][name] = cleaned
         turns.append({domain: dict(slots) for domain, slots in filled.items() if slots})
     return turns
-
-
-def span(state: State) -> str:
-    """The state as text: [hotel] area north type guest house [train] day monday."""
-    words = []
-    for domain, slots in state.items():
-        words += [f"[{domain}]", *(f"{slot} {value}" for slot, value in slots.items())]
-    return " ".join(words)
 
 
 def parse(span: str) -> State:

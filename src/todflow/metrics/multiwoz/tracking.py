@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from todflow.corpora.multiwoz.state import parse, span
+from todflow.corpora.multiwoz.state import parse
 from todflow.metrics.multiwoz import normalise
 from todflow.metrics.multiwoz.database import DONT_CARE
 from todflow.metrics.selfplay import ACT_DOMAINS
-from todflow.metrics.spans import State, parse_acts
+from todflow.metrics.spans import State, parse_acts, state_span
 from todflow.metrics.tally import overlap
 
 _UNSET = frozenset({"", "none", "not mentioned"})
@@ -27,7 +27,7 @@ def _right(predicted: State, gold: State, vintage: str) -> bool:
     given = _comparable(predicted, vintage)
     if given == _comparable(gold, vintage):
         return True
-    return given == _comparable(parse(span(gold)), vintage)
+    return given == _comparable(parse(state_span(gold)), vintage)
 
 
 def _comparable(state: State, vintage: str) -> dict[tuple[str, str], str]:
