@@ -17,6 +17,7 @@ from todflow.errors import TodflowError
 from todflow.metrics import sequicity
 from todflow.predictions import is_sequicity, read_predictions, read_sequicity
 from todflow.score import (
+    add_report_options,
     check_ids,
     check_out,
     check_sampling,
@@ -74,11 +75,7 @@ def _options() -> argparse.ArgumentParser:
         default="galaxy",
         help="whose rules of evaluation (default: galaxy)",
     )
-    command.add_argument(
-        "--samples", type=int, default=1000, help="bootstrap samples (default: 1000)"
-    )
-    command.add_argument("--seed", type=int, default=1, help="seed of the bootstrap (default: 1)")
-    command.add_argument("--out", type=Path, help="JSON file to write")
+    add_report_options(command)
     command.set_defaults(run=score_incar)
     cli_multiwoz.add(corpora)
     return options

@@ -12,7 +12,7 @@ from todflow.corpora.multiwoz.release import read_database
 from todflow.errors import TodflowError
 from todflow.metrics.multiwoz import normalise
 from todflow.metrics.multiwoz.gold import Gold, gold_of
-from todflow.score import check_out, check_sampling, write_report
+from todflow.score import add_report_options, check_out, check_sampling, write_report
 from todflow.score_multiwoz import (
     EVALUATORS,
     STANDARD_CORPUS,
@@ -75,11 +75,7 @@ def add(corpora: argparse._SubParsersAction) -> None:
         action="store_true",
         help="score the first turns of dialogues that have another number of turns",
     )
-    command.add_argument(
-        "--samples", type=int, default=1000, help="bootstrap samples (default: 1000)"
-    )
-    command.add_argument("--seed", type=int, default=1, help="seed of the bootstrap (default: 1)")
-    command.add_argument("--out", type=Path, help="JSON file to write")
+    add_report_options(command)
     command.set_defaults(run=score_multiwoz)
 
 

@@ -65,3 +65,12 @@ def sha256(path: str | Path) -> str:
     """SHA-256 of a file's content, in hexadecimal."""
     with open(path, "rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def mismatch(path: str | Path, size: int | None, expected: str) -> str:
+    """What is wrong with a file's size (bytes; None: any) or SHA-256, in words; "" if nothing is."""
+    found = Path(path).stat().st_size
+    if size not in (None, found):
+        return f"{found} bytes where {size} are expected"
+    digest = sha256(path)
+    return "" if digest == expected else f"SHA-256 {digest} where {expected} is expected"

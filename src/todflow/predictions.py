@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from todflow.metrics.sequicity import BagTurn
 _COLUMNS = {"dialogue_id": str, "turn": int, "state_span": str, "act_span": str, "response": str}
 _TURN_FIELDS = ("state", "state_span", "act_span", "response")
 _CSV_COLUMNS = ("dial_id", "turn_num", "generated_bspan", "bspan", "generated_response", "response")
+_LAYOUT = "{dialogue_id: [turn, ...]}"
 _CSV_START = "START_CSV_SECTION"
 
 
@@ -66,9 +68,7 @@ def read_predictions(path: Path) -> dict[str, list[Answer]]:
         try:
             return _read_json(path)
         except RecursionError:
-            raise TodflowError(
-                f"{path}: nested too deeply; give {{dialogue_id: [turn, ...]}}"
-            ) from None
+            raise TodflowError(f"{path}: nested too deeply; give {_LAYOUT}") from None
     raise TodflowError(
         f"{path}: not a kind of predictions that is known; give .parquet, .json, .json.gz, or a "
         ".csv or .csv.gz of Sequicity's"
@@ -116,27 +116,33 @@ def read_text(path: Path) -> str:
         raise TodflowError(f"{path}: not readable as text ({error}); write it again") from None
 
 
-def _read_json(path: Path) -> dict[str, list[Answer]]:
+def read_dialogues(path: Path, layout: str) -> Iterator[tuple[str, list[tuple[str, object]]]]:
+    """Every dialogue of a JSON file {dialogue_id: [turn, ...]}: its id, and for each turn where it
+    stands, for messages, and what is there. `layout` is what messages ask for."""
     try:
         data = json.loads(read_text(path), object_pairs_hook=JsonObject)
     except ValueError as error:
         raise TodflowError(f"{path}: not JSON ({error}); write it again") from None
-    if not isinstance(data, dict):
-        raise TodflowError(f"{path}: not an object; give {{dialogue_id: [turn, ...]}}")
+    except RecursionError:
+        raise TodflowError(f"{path}: nested too deeply; give {layout}") from None
+    if not isinstance(data, JsonObject):
+        raise TodflowError(f"{path}: not an object; give {layout}")
     if data.repeated is not None:
         raise TodflowError(
             f"{path}, dialogue {shown(data.repeated)}: given twice; give every dialogue once"
         )
-    result = {}
     for dialogue, turns in data.items():
         where = f"{path}, dialogue {shown(dialogue)}"
         if not isinstance(turns, list):
             raise TodflowError(f"{where}: not a list of turns; give [turn, ...]")
-        result[dialogue] = [
-            _json_answer(turn, f"{where}, turn {number}")
-            for number, turn in enumerate(turns)
-        ]
-    return result
+        yield dialogue, [(f"{where}, turn {number}", turn) for number, turn in enumerate(turns)]
+
+
+def _read_json(path: Path) -> dict[str, list[Answer]]:
+    return {
+        dialogue: [_json_answer(turn, where) for where, turn in turns]
+        for dialogue, turns in read_dialogues(path, _LAYOUT)
+    }
 
 
 def _json_answer(turn: object, where: str) -> Answer:

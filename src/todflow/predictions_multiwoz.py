@@ -2,7 +2,6 @@
 tables."""
 
 import difflib
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 from todflow.corpora.multiwoz.state import parse
 from todflow.errors import TodflowError
 from todflow.metrics.spans import State
-from todflow.predictions import JsonObject, read_predictions, read_text, shown
+from todflow.predictions import JsonObject, read_dialogues, read_predictions, shown
 
 _FIELDS = ("response", "state", "state_span", "active_domains", "act_span")
 # Fields of which a turn has one.
@@ -75,13 +74,8 @@ def read_answers(path: Path) -> Answers:
         )
     ignored: Counter[str] = Counter()
     dialogues = {}
-    for name, turns in _object(path).items():
-        where = f"{path}, dialogue {shown(name)}"
-        if not isinstance(turns, list):
-            raise TodflowError(f"{where}: not a list of turns; give [turn, ...]")
-        dialogues[name] = [
-            _turn(turn, f"{where}, turn {number}", ignored) for number, turn in enumerate(turns)
-        ]
+    for name, turns in read_dialogues(path, _LAYOUT):
+        dialogues[name] = [_turn(turn, where, ignored) for where, turn in turns]
     if not any(dialogues.values()):
         raise TodflowError(f"{path}: no turns; give {_LAYOUT}")
     return Answers(_with_ids(dialogues, path), dict(sorted(ignored.items())))
@@ -138,22 +132,6 @@ def _with_ids(dialogues: Mapping[str, list[SystemTurn]], path: Path) -> dict[str
             )
         names[dialogue] = name
     return {dialogue: dialogues[name] for dialogue, name in names.items()}
-
-
-def _object(path: Path) -> JsonObject:
-    try:
-        data = json.loads(read_text(path), object_pairs_hook=JsonObject)
-    except ValueError as error:
-        raise TodflowError(f"{path}: not JSON ({error}); write it again") from None
-    except RecursionError:
-        raise TodflowError(f"{path}: nested too deeply; give {_LAYOUT}") from None
-    if not isinstance(data, JsonObject):
-        raise TodflowError(f"{path}: not an object; give {_LAYOUT}")
-    if data.repeated is not None:
-        raise TodflowError(
-            f"{path}, dialogue {shown(data.repeated)}: given twice; give every dialogue once"
-        )
-    return data
 
 
 def _turn(turn: object, where: str, ignored: Counter[str]) -> SystemTurn:

@@ -7,12 +7,11 @@ is wrong with a file stands in the score's place, {"name": evaluator, "refused":
 import argparse
 import logging
 import sys
-from pathlib import Path
 
 from todflow.errors import TodflowError
 from todflow.files import sha256, write_json
-from todflow.score_multiwoz import NAMED, gold_of_files, score
-from todflow.stage import parser, run
+from todflow.score_multiwoz import NAMED, gold_of_files, options, score
+from todflow.stage import run
 
 
 def main(args: argparse.Namespace) -> None:
@@ -46,14 +45,5 @@ def main(args: argparse.Namespace) -> None:
     write_json(args.out, result)
 
 
-def _options() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--gold", type=Path, required=True, help="table of the test split's turns")
-    options.add_argument("--database", type=Path, required=True, help="database as released, JSON")
-    options.add_argument("--predictions", type=Path, required=True, help="outputs, JSON or gzip")
-    options.add_argument("--out", type=Path, required=True, help="JSON file to write")
-    return options
-
-
 if __name__ == "__main__":
-    run(_options(), main)
+    run(options(__doc__), main)

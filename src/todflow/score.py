@@ -36,6 +36,15 @@ MAX_SAMPLES = 100_000
 Slots = Mapping[str, frozenset[str] | tuple[str, ...]]
 
 
+def add_report_options(command: argparse.ArgumentParser) -> None:
+    """Add what every command that scores takes: the bootstrap's options, and where to write."""
+    command.add_argument(
+        "--samples", type=int, default=1000, help="bootstrap samples (default: 1000)"
+    )
+    command.add_argument("--seed", type=int, default=1, help="seed of the bootstrap (default: 1)")
+    command.add_argument("--out", type=Path, help="JSON file to write")
+
+
 def check_sampling(settings: Mapping[str, object], name: str) -> None:
     """Refuse a wrong `samples` or `seed`; `name` is the format of a setting's name in messages."""
     for setting, least, most, remedy in (

@@ -175,18 +175,24 @@ def main(args: argparse.Namespace) -> None:
     write_report(args.out, result)
 
 
+def options(title: str) -> argparse.ArgumentParser:
+    """What every stage that scores a file of predictions takes."""
+    result = parser(title)
+    result.add_argument("--gold", type=Path, required=True, help="table of the split's turns")
+    result.add_argument("--database", type=Path, required=True, help="database as released, JSON")
+    result.add_argument("--predictions", type=Path, required=True, help="what the system said")
+    result.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    return result
+
+
 def _options() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--gold", type=Path, required=True, help="table of the split's turns")
-    options.add_argument("--database", type=Path, required=True, help="database as released, JSON")
-    options.add_argument("--predictions", type=Path, required=True, help="what the system said")
-    options.add_argument("--out", type=Path, required=True, help="JSON file to write")
-    options.add_argument(
+    result = options(__doc__)
+    result.add_argument(
         "--allow-partial",
         action="store_true",
         help="score the first turns of dialogues that have another number of turns",
     )
-    return options
+    return result
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def evaluation_file(wildcards):
     folder = f"results/corpora/{wildcards.dataset}"
     if wildcards.dataset == "incar":
         return {"entities": f"{folder}/entities.json"}
-    if wildcards.dataset.startswith("multiwoz"):
+    if wildcards.dataset in MULTIWOZ:
         return {"database": f"{folder}/database.json"}
     return {}
 

@@ -10,11 +10,7 @@ STEPS generate_responses; score_responses (In-Car, self-play), score_multiwoz
 rule generate_responses:
     """Belief state, act and response of every turn, after its own (generated) or the gold previous turn."""
     input:
-        model=rules.train_sft.output.model,
-        config=rules.train_sft.output.config,
-        generation=rules.train_sft.output.generation,
-        tokenizer=rules.train_sft.output.tokenizer,
-        tokenizer_config=rules.train_sft.output.tokenizer_config,
+        **checkpoint("sft"),
         turns="results/corpora/{dataset}/test.parquet",
     output:
         predictions="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.parquet",

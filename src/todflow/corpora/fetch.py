@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from todflow.errors import TodflowError
-from todflow.files import atomic, sha256
+from todflow.files import atomic, mismatch, sha256
 from todflow.progress import Progress
 from todflow.stage import parser, run
 
@@ -70,18 +70,10 @@ def problem(release: Release, path: Path, mirror: bool = False) -> str:
 
     With `mirror`, the mirror's edition is as good as the publisher's.
     """
-    size, found = path.stat().st_size, sha256(path)
-    if mirror and release.mirror_sha256:
-        if found == release.sha256:
-            return ""
-        expected = release.mirror_size, release.mirror_sha256
-    else:
-        expected = release.size, release.sha256
-    if expected[0] not in (None, size):
-        return f"{size} bytes where {expected[0]} are expected"
-    if found != expected[1]:
-        return f"SHA-256 {found} where {expected[1]} is expected"
-    return ""
+    wrong = mismatch(path, release.size, release.sha256)
+    if wrong and mirror and release.mirror_sha256:
+        return mismatch(path, release.mirror_size, release.mirror_sha256)
+    return wrong
 
 
 def fetch(release: Release, target: Path, mirror: str | None) -> None:

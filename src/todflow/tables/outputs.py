@@ -18,11 +18,10 @@ class Baselines:
         self, published: Published, scale: str, files: dict[str, dict], rescored: list[Rescored]
     ):
         self.known = published.rescored
-        self.evaluators = list(published.evaluators)
         self.scale = scale
         self.files = files
         self.rescored: dict[str, list[Rescored]] = defaultdict(list)
-        for each in sorted(rescored, key=self._position):
+        for each in sorted(rescored, key=lambda each: published.position(each.evaluator)):
             self.rescored[each.system].append(each)
 
     def beside(self, paper: str, system: System) -> list[dict]:
@@ -77,11 +76,6 @@ class Baselines:
                 empty(*place, metric, f"Not re-scored: {missing}.") for metric in self.known.metrics
             ]
         return rows
-
-    def _position(self, each: Rescored) -> tuple:
-        known = each.evaluator in self.evaluators
-        place = self.evaluators.index(each.evaluator) if known else len(self.evaluators)
-        return place, each.evaluator
 
 
 def _uneven(count: int) -> str:

@@ -96,6 +96,11 @@ class Published:
     sft: dict
     rescored: Rescoring
 
+    def position(self, evaluator: str) -> tuple[int, str]:
+        """Where an evaluator's rows stand: as published.yaml lists them, others last, by name."""
+        known = list(self.evaluators)
+        return known.index(evaluator) if evaluator in known else len(known), evaluator
+
     def table(self, paper: str, source: str) -> Printed:
         """One printed table, by its paper and its number there."""
         return next(each for each in self.tables if (each.paper, each.source) == (paper, source))

@@ -30,7 +30,7 @@ class Supervised:
         tested: list[Tested],
     ):
         self.sft = published.sft
-        self.evaluators = list(published.evaluators)
+        self.position = published.position
         self.scale = scale
         self.backbones = backbones
         self.reasons = reasons
@@ -75,9 +75,7 @@ class Supervised:
 
     def _position(self, key: tuple[str, str]) -> tuple:
         context, evaluator = key
-        known = evaluator in self.evaluators
-        place = self.evaluators.index(evaluator) if known else len(self.evaluators)
-        return CONTEXTS.index(context), place, evaluator
+        return CONTEXTS.index(context), *self.position(evaluator)
 
     def _status(self, backbone: str, dataset: str, measured: bool) -> tuple[str, str]:
         why = []

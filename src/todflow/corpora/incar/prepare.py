@@ -11,7 +11,7 @@ from todflow.corpora.incar.state import clean_state
 from todflow.corpora.incar.text import clean
 from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
-from todflow.files import sha256, write_json
+from todflow.files import mismatch, write_json
 from todflow.metrics.spans import state_span
 from todflow.progress import Progress
 from todflow.stage import parser, run
@@ -78,8 +78,8 @@ def main(args: argparse.Namespace) -> None:
     through `fetch`.
     """
     expected = args.config.get("sha256")
-    if expected and (found := sha256(args.archive)) != expected:
-        raise TodflowError(f"{args.archive}: SHA-256 {found} where {expected} is expected; {REMEDY}")
+    if expected and (wrong := mismatch(args.archive, None, expected)):
+        raise TodflowError(f"{args.archive}: {wrong}; {REMEDY}")
     entities = entity_map(read_entities(args.archive))
     rows = {}
     progress = Progress("In-Car", len(MEMBERS), "splits")

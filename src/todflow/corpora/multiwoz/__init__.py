@@ -36,19 +36,3 @@ REQUESTABLE = {
 
 # Words that open a slot wherever they stand in a belief span: the names above, of any domain.
 SLOTS = frozenset().union(*STATE_SLOTS.values(), *REQUESTABLE.values())
-
-# System acts in an act span, by domain.
-ACTS = {
-    "restaurant": (
-        "inform", "request", "nooffer", "recommend", "select", "offerbook", "offerbooked", "nobook",
-    ),
-    "hotel": (
-        "inform", "request", "nooffer", "recommend", "select", "offerbook", "offerbooked", "nobook",
-    ),
-    "attraction": ("inform", "request", "nooffer", "recommend", "select"),
-    "train": ("inform", "request", "nooffer", "offerbook", "offerbooked", "select"),
-    "taxi": ("inform", "request"),
-    "police": ("inform", "request"),
-    "hospital": ("inform", "request"),
-    "general": ("bye", "greet", "reqmore", "welcome"),
-}  # fmt: skip

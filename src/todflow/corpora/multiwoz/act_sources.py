@@ -19,7 +19,7 @@ from pathlib import Path
 
 from todflow.corpora.multiwoz.release import Dialogue
 from todflow.errors import TodflowError
-from todflow.files import atomic, sha256
+from todflow.files import atomic, mismatch, sha256
 from todflow.stage import parser, run
 
 # Dialogue with ".json", system turn from 1, source in the 2.0 archive and in the 2.1 one, how made.
@@ -110,17 +110,10 @@ def fetch_table(config: dict, archive: Path, target: Path, mirror: str | None) -
         )
     with atomic(target) as temporary:
         shutil.copyfile(source, temporary)
-        size = temporary.stat().st_size
-        if size != config["mirror_acts_size"]:
+        wrong = mismatch(temporary, config["mirror_acts_size"], config["mirror_acts_sha256"])
+        if wrong:
             raise TodflowError(
-                f"{source}: {size} bytes where {config['mirror_acts_size']} are expected; replace it "
-                f"by the table that belongs to {archive}"
-            )
-        found = sha256(temporary)
-        if found != config["mirror_acts_sha256"]:
-            raise TodflowError(
-                f"{source}: SHA-256 {found} where {config['mirror_acts_sha256']} is expected; replace "
-                f"it by the table that belongs to {archive}"
+                f"{source}: {wrong}; replace it by the table that belongs to {archive}"
             )
 
 

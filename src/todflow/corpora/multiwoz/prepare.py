@@ -26,7 +26,7 @@ from todflow.corpora.multiwoz.state import states
 from todflow.corpora.multiwoz.text import clean
 from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
-from todflow.files import sha256, write_json
+from todflow.files import mismatch, sha256, write_json
 from todflow.metrics.spans import state_span
 from todflow.progress import Progress
 from todflow.stage import parser, run
@@ -161,10 +161,8 @@ def _sources(args: argparse.Namespace, release: str, archive_sha256: str) -> Act
             table = args.acts or "--acts"
             raise TodflowError(f"{table}: no turns, but {args.archive} needs them; {ACTS_REMEDY}")
         expected = args.config.get("mirror_acts_sha256")
-        if expected and (found := sha256(args.acts)) != expected:
-            raise TodflowError(
-                f"{args.acts}: SHA-256 {found} where {expected} is expected; {ACTS_REMEDY}"
-            )
+        if expected and (wrong := mismatch(args.acts, None, expected)):
+            raise TodflowError(f"{args.acts}: {wrong}; {ACTS_REMEDY}")
     return sources
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from todflow.corpora.multiwoz import DOMAINS
 from todflow.metrics.multiwoz.normalise import slot_name
 
-DOMAINS = ("attraction", "hospital", "hotel", "police", "restaurant", "taxi", "train")
 # Released name of a requested slot -> the canonical word that answers it.
 _TRAIN = {"trainID": "TRAINID"}
 _OTHERS = {"phone": "PHONE", "address": "ADDRESS", "postcode": "POST"}
