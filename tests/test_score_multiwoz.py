@@ -201,6 +201,32 @@ def test_unknown_domains_are_told(run):
     assert run(answers, "--evaluator", "legacy")[1]["unknown_domains"] == {"bus": 1}
 
 
+@pytest.mark.parametrize("evaluator", ["standard", "legacy"])
+def test_unknown_slots_are_told(run, evaluator):
+    answers = right_answers()
+    answers["mul0002"][0]["state"] = {"train": {"train-day": "monday", "leaveAt": "9:00"}}
+    answers["mul0002"][1]["state"] = {"train": {"book people": "2", "day": "monday"}}
+    text, result = run(answers, "--evaluator", evaluator)
+    assert result["unknown_slots"] == {"train train-day": 1}
+    assert "note: slots in states that this evaluator does not know: train train-day (1)" in text
+
+
+def test_fields_that_only_some_turns_have_are_told(run):
+    answers = right_answers()
+    answers["sng0001"][0] |= {"active_domains": ["hotel"], "act_span": ""}
+    text, result = run(answers)
+    assert result["turns_without"] == {"act_span": 3, "active_domains": 3}
+    assert "as if none had: active_domains (3), act_span (3)" in text
+    assert run(right_answers())[1]["turns_without"] == {}
+
+
+def test_predicted_states_on_demand_must_be_there(refuse):
+    answers = right_answers()
+    del answers["mul0002"][1]["state"]
+    told = refuse(answers, "--state", "predicted")
+    assert "p.json, dialogue mul0002, turn 1, field state: missing, in 1 turns altogether" in told
+
+
 def test_names_of_the_input_can_be_printed_and_written(run):
     answers = right_answers()
     answers["mul0002"][1] |= {
@@ -259,7 +285,7 @@ def test_refusals(run, refuse, tmp_path):
     assert "--booking-gate: the standard evaluator has none" in refuse(good, "--no-booking-gate")
     assert "--samples: -3" in refuse(good, samples=-3)
     old = write_corpus(tmp_path / "old", "multiwoz20")
-    assert "the standard evaluator takes multiwoz21" in refuse(good, "--data", str(old))
+    assert "and the standard evaluator's goals and references are those of multiwoz21; give" in refuse(good, "--data", str(old))
     nothing = tmp_path / "nothing"
     assert f"error: {nothing}: no such file; name MultiWOZ's archive" in refuse(
         good, "--data", str(nothing)

@@ -57,6 +57,12 @@ def main(arguments: list[str] | None = None) -> None:
         # Whoever read the output has seen enough; nothing may be written at exit, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def _options() -> argparse.ArgumentParser:

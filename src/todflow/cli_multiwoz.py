@@ -43,7 +43,7 @@ def add(corpora: argparse._SubParsersAction) -> None:
     """Add the command to those of `todflow score`."""
     command = corpora.add_parser("multiwoz", help="against MultiWOZ's test split")
     command.add_argument(
-        "--predictions", type=Path, required=True, help="what the system said: .json, .json.gz"
+        "--predictions", type=Path, required=True, help="what the system said: .json, .json.gz, .parquet"
     )
     command.add_argument(
         "--evaluator", choices=EVALUATORS, default="standard", help="default: standard"
@@ -56,8 +56,7 @@ def add(corpora: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--state",
         choices=STATES,
-        default="predicted",
-        help="states that the database is asked with (default: predicted)",
+        help="states that the database is asked with (default: predicted, or gold if a turn has none)",
     )
     command.add_argument(
         "--booking-gate",
@@ -87,7 +86,9 @@ def score_multiwoz(args: argparse.Namespace) -> None:
     setting = _setting(args)
     standard = setting.evaluator == "standard"
     gold = gold_of_data(args.data, STANDARD_CORPUS if standard else _LEGACY_CORPUS)
-    result = score(gold, args.predictions, setting, args.samples, args.seed, args.allow_partial)
+    sampling = args.samples, args.seed
+    needs_states = args.state == "predicted"
+    result = score(gold, args.predictions, setting, *sampling, args.allow_partial, needs_states)
     if args.out:
         write_report(args.out, result)
     print("\n".join(table(result)))
@@ -101,9 +102,10 @@ def _setting(args: argparse.Namespace) -> Setting:
     ):
         if given is not None and not fits:
             raise TodflowError(f"{name}: the {args.evaluator} evaluator has none; leave it out")
+    state = args.state or "predicted"
     if standard:
-        return Setting("standard", args.state, args.vintage or "v1")
-    return Setting("legacy", args.state, None, args.booking_gate is not False)
+        return Setting("standard", state, args.vintage or "v1")
+    return Setting("legacy", state, None, args.booking_gate is not False)
 
 
 def gold_of_data(data: Path | None, corpus: str) -> Gold:
@@ -170,6 +172,8 @@ def _notes(result: dict) -> Iterator[str]:
     for key, title, form in (
         ("unknown_placeholders", "placeholders that this evaluator does not know", "[{}]"),
         ("unknown_domains", "domains that this evaluator does not know", "{}"),
+        ("unknown_slots", "slots in states that this evaluator does not know", "{}"),
+        ("turns_without", "fields that not all turns have, so it is as if none had", "{}"),
         ("ignored_fields", "fields without a use", "{}"),
     ):
         told = [f"{form.format(name)} ({times})" for name, times in result[key].items()]

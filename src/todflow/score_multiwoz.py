@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from todflow.corpora.multiwoz import DOMAINS
+from todflow.corpora.multiwoz import DOMAINS, SLOTS
 from todflow.corpora.multiwoz.damd_database import DATABASE_DOMAINS
 from todflow.corpora.turns import read_turns
 from todflow.errors import TodflowError
 from todflow.files import read_json
 from todflow.metrics import bleu
 from todflow.metrics.multiwoz import corpus_bleu, normalise
-from todflow.metrics.multiwoz.damd_form import unknown_placeholders
+from todflow.metrics.multiwoz.damd_form import damd_state, unknown_placeholders
 from todflow.metrics.multiwoz.gold import Gold, gold_of
 from todflow.metrics.multiwoz.legacy import Legacy
 from todflow.metrics.multiwoz.outcome import report
@@ -69,21 +69,25 @@ def score(
     samples: int,
     seed: int,
     partial: bool = False,
+    needs_states: bool = False,
 ) -> dict:
     """The figures of a file of predictions, as docs/multiwoz-evaluation.md lists them.
 
-    Where a turn has no state, gold states are used in all turns, and the result says "gold".
-    `partial` as in `todflow.predictions_multiwoz.select`.
+    Where a turn has no state, gold states are used in all turns, and the result says "gold"; with
+    `needs_states` it is a TodflowError. `partial` as in `todflow.predictions_multiwoz.select`.
     """
     if setting.evaluator == "standard" and gold.corpus != STANDARD_CORPUS:
         raise TodflowError(
-            f"gold: {gold.corpus}, where the standard evaluator takes {STANDARD_CORPUS}; give that"
+            f"the corpus to score against is {gold.corpus}, and the standard evaluator's goals and "
+            f"references are those of {STANDARD_CORPUS}; give that (--data)"
         )
     expected = {name: len(dialogue) for name, dialogue in gold.dialogues.items()}
     answers = read_answers(predictions)
     dialogues, uneven = select(answers.dialogues, expected, predictions, partial)
     turns = [turn for dialogue in dialogues.values() for turn in dialogue]
     stateless = sum(turn.state is None for turn in turns)
+    if stateless and needs_states:
+        raise TodflowError(_first_without_state(dialogues, predictions, stateless))
     if stateless:
         setting = Setting(setting.evaluator, "gold", setting.vintage, setting.booking_gate)
     domains = None
@@ -113,6 +117,8 @@ def score(
         "partial": {name: list(lengths) for name, lengths in uneven.items()},
         "unknown_placeholders": _times(unknown),
         "unknown_domains": _times(_unknown_domains(turn, setting.evaluator) for turn in turns),
+        "unknown_slots": _times(_unknown_slots(turn, setting.evaluator) for turn in turns),
+        "turns_without": _without(turns),
         "ignored_fields": answers.ignored,
         **figures,
         **richness(normalise.response(turn.response)[0] for turn in turns),
@@ -131,6 +137,47 @@ def _unknown_domains(turn: SystemTurn, evaluator: str) -> set[str]:
         # It takes state domains in any case, and no active domains.
         return {name for name in turn.state or () if name.lower() not in DOMAINS}
     return {*(turn.state or ()), *(turn.active_domains or ())}.difference(DOMAINS)
+
+
+def _unknown_slots(turn: SystemTurn, evaluator: str) -> set[str]:
+    """The slots of known domains that the evaluator passes over, as "domain slot"."""
+    found = set()
+    for domain, slots in (turn.state or {}).items():
+        for slot in slots if domain.lower() in DOMAINS else ():
+            if evaluator == "legacy":
+                name = next(iter(damd_state({domain: {slot: ""}})[domain.lower()]))
+            else:
+                name = normalise.slot_name(slot).removeprefix("book")
+            if name not in SLOTS:
+                found.add(f"{domain} {slot}")
+    return found
+
+
+def _without(turns: list[SystemTurn]) -> dict[str, int]:
+    """Fields that some turns have and others lack -> how many lack it."""
+    result = {}
+    for field in ("active_domains", "act_span"):
+        lacking = sum(getattr(turn, field) is None for turn in turns)
+        if 0 < lacking < len(turns):
+            result[field] = lacking
+    return result
+
+
+def _first_without_state(
+    dialogues: dict[str, list[SystemTurn]], predictions: Path, count: int
+) -> str:
+    """What to tell about `count` turns without a state: where the first is."""
+    name, number = next(
+        (name, number)
+        for name, turns in dialogues.items()
+        for number, turn in enumerate(turns)
+        if turn.state is None
+    )
+    return (
+        f"{predictions}, dialogue {shown(name)}, turn {number}, field state: missing, in {count} turns "
+        "altogether, where --state predicted asks for it; add it, or leave --state out to score "
+        "with gold states"
+    )
 
 
 def gold_of_files(table: Path, database: Path) -> Gold:

@@ -2,7 +2,7 @@
 
 IN    results/corpora/{dataset}/{train,valid}.parquet
 OUT   results/{dataset}/{backbone}/seed{seed}/sft/: a checkpoint in transformers' format, curve.csv, curve.svg
-      results/{dataset}/{backbone}/seed{seed}/pretrain/: the same, where sft.pretrain names a corpus to begin with
+      results/{dataset}/{backbone}/seed{seed}/pretrain/: checkpoint and curve.csv, where sft.pretrain names a corpus to begin with
 STEPS pretrain_sft (optional), train_sft, plot_curve
 """
 
