@@ -53,12 +53,11 @@ def main(arguments: list[str] | None = None) -> None:
     except TodflowError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing may be written at exit, either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        # Of a broken pipe nobody need hear: whoever read the output has seen enough.
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: {error}", file=sys.stderr)
+        # Nothing may be written at exit, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:

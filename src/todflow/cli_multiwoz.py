@@ -43,7 +43,10 @@ def add(corpora: argparse._SubParsersAction) -> None:
     """Add the command to those of `todflow score`."""
     command = corpora.add_parser("multiwoz", help="against MultiWOZ's test split")
     command.add_argument(
-        "--predictions", type=Path, required=True, help="what the system said: .json, .json.gz, .parquet"
+        "--predictions",
+        type=Path,
+        required=True,
+        help="what the system said: .json, .json.gz, .parquet",
     )
     command.add_argument(
         "--evaluator", choices=EVALUATORS, default="standard", help="default: standard"
@@ -56,7 +59,7 @@ def add(corpora: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--state",
         choices=STATES,
-        help="states that the database is asked with (default: predicted, or gold if a turn has none)",
+        help="states that the database is asked with (default: predicted; gold if a turn has none)",
     )
     command.add_argument(
         "--booking-gate",

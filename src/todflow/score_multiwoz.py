@@ -14,7 +14,7 @@ from todflow.errors import TodflowError
 from todflow.files import read_json
 from todflow.metrics import bleu
 from todflow.metrics.multiwoz import corpus_bleu, normalise
-from todflow.metrics.multiwoz.damd_form import damd_state, unknown_placeholders
+from todflow.metrics.multiwoz.damd_form import damd_slot, unknown_placeholders
 from todflow.metrics.multiwoz.gold import Gold, gold_of
 from todflow.metrics.multiwoz.legacy import Legacy
 from todflow.metrics.multiwoz.outcome import report
@@ -85,7 +85,11 @@ def score(
     answers = read_answers(predictions)
     dialogues, uneven = select(answers.dialogues, expected, predictions, partial)
     turns = [turn for dialogue in dialogues.values() for turn in dialogue]
-    stateless = sum(turn.state is None for turn in turns)
+    lacking = {
+        field: sum(getattr(turn, field) is None for turn in turns)
+        for field in ("state", "active_domains", "act_span")
+    }
+    stateless = lacking.pop("state")
     if stateless and needs_states:
         raise TodflowError(_first_without_state(dialogues, predictions, stateless))
     if stateless:
@@ -94,8 +98,7 @@ def score(
     if setting.evaluator == "standard":
         outcomes = Standard(gold, setting.vintage).outcomes(dialogues, setting.state)
         figures = report(outcomes, corpus_bleu.score, samples, seed, DECIMALS)
-        given = all(turn.active_domains is not None for turn in turns)
-        domains = "given" if given else "estimated"
+        domains = "estimated" if lacking["active_domains"] else "given"
         unknown = [normalise.response(turn.response)[1] for turn in turns]
     else:
         outcomes = Legacy(gold).outcomes(dialogues, setting.state, setting.booking_gate)
@@ -118,7 +121,9 @@ def score(
         "unknown_placeholders": _times(unknown),
         "unknown_domains": _times(_unknown_domains(turn, setting.evaluator) for turn in turns),
         "unknown_slots": _times(_unknown_slots(turn, setting.evaluator) for turn in turns),
-        "turns_without": _without(turns),
+        "turns_without": {
+            field: count for field, count in lacking.items() if 0 < count < len(turns)
+        },
         "ignored_fields": answers.ignored,
         **figures,
         **richness(normalise.response(turn.response)[0] for turn in turns),
@@ -141,26 +146,16 @@ def _unknown_domains(turn: SystemTurn, evaluator: str) -> set[str]:
 
 def _unknown_slots(turn: SystemTurn, evaluator: str) -> set[str]:
     """The slots of known domains that the evaluator passes over, as "domain slot"."""
-    found = set()
-    for domain, slots in (turn.state or {}).items():
-        for slot in slots if domain.lower() in DOMAINS else ():
-            if evaluator == "legacy":
-                name = next(iter(damd_state({domain: {slot: ""}})[domain.lower()]))
-            else:
-                name = normalise.slot_name(slot).removeprefix("book")
-            if name not in SLOTS:
-                found.add(f"{domain} {slot}")
-    return found
-
-
-def _without(turns: list[SystemTurn]) -> dict[str, int]:
-    """Fields that some turns have and others lack -> how many lack it."""
-    result = {}
-    for field in ("active_domains", "act_span"):
-        lacking = sum(getattr(turn, field) is None for turn in turns)
-        if 0 < lacking < len(turns):
-            result[field] = lacking
-    return result
+    # As in joint goal accuracy, bookday is day.
+    legacy = evaluator == "legacy"
+    name = damd_slot if legacy else lambda slot: normalise.slot_name(slot).removeprefix("book")
+    return {
+        f"{domain} {slot}"
+        for domain, slots in (turn.state or {}).items()
+        if domain.lower() in DOMAINS
+        for slot in slots
+        if name(slot) not in SLOTS
+    }
 
 
 def _first_without_state(
@@ -174,9 +169,9 @@ def _first_without_state(
         if turn.state is None
     )
     return (
-        f"{predictions}, dialogue {shown(name)}, turn {number}, field state: missing, in {count} turns "
-        "altogether, where --state predicted asks for it; add it, or leave --state out to score "
-        "with gold states"
+        f"{predictions}, dialogue {shown(name)}, turn {number}, field state: missing, in {count} "
+        "turns altogether, where --state predicted asks for it; add it, or leave --state out to "
+        "score with gold states"
     )
 
 

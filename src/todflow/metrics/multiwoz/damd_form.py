@@ -63,7 +63,7 @@ def unknown_placeholders(text: str) -> list[str]:
 def _placeholder(name: str) -> str:
     prefix = _PREFIX.match(name)
     domain = prefix[1] if prefix else ""
-    slot = _slot(name[prefix.end() :] if prefix else name)
+    slot = damd_slot(name[prefix.end() :] if prefix else name)
     if (domain, slot) == ("taxi", "type"):
         slot = "car"
     elif domain != "value" or slot not in _PLACEHOLDERS:
@@ -79,13 +79,16 @@ def damd_state(state: Mapping[str, Mapping[str, str]]) -> State:
     Only the form is changed: a value that is wrong stays wrong, and one that means nothing stays.
     """
     return {
-        domain.lower(): {_slot(slot): _value(_slot(slot), value) for slot, value in slots.items()}
+        domain.lower(): {
+            damd_slot(slot): _value(damd_slot(slot), value) for slot, value in slots.items()
+        }
         for domain, slots in state.items()
     }
 
 
 @cache
-def _slot(name: str) -> str:
+def damd_slot(name: str) -> str:
+    """DAMD's name of a slot."""
     spaced = slot_name(name.replace("_", " "))
     bare = spaced.replace(" ", "")
     return slot_name(_SLOTS.get(bare, bare))
