@@ -1,9 +1,12 @@
 """A tiny MultiWOZ split with a database, for tests of the evaluators: two dialogues of two
-turns."""
+turns; and the command that scores."""
 
 import json
 from pathlib import Path
 
+import pytest
+
+from todflow.cli import main as command
 from todflow.corpora.turns import write_turns
 from todflow.files import write_json
 
@@ -107,3 +110,41 @@ def write_corpus(folder: Path, dataset: str = "multiwoz21") -> Path:
     write_turns(folder / "test.parquet", rows(dataset))
     write_json(folder / "database.json", DATABASE)
     return folder
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_corpus(tmp_path / "corpus")
+
+
+@pytest.fixture
+def run(tmp_path, corpus, capsys):
+    """Run the command on answers, or on a file of them: (what is printed, the written figures)."""
+
+    def call(answers, *options, samples=20):
+        path = answers
+        if isinstance(answers, dict):
+            path = tmp_path / "p.json"
+            path.write_text(json.dumps(answers))
+        out = tmp_path / "out.json"
+        data = () if "--data" in options else ("--data", str(corpus))
+        command(
+            ["score", "multiwoz", "--predictions", str(path), *data, *options]
+            + ["--samples", str(samples), "--out", str(out)]
+        )
+        return capsys.readouterr().out, json.loads(out.read_text())
+
+    return call
+
+
+@pytest.fixture
+def refuse(run, capsys):
+    def call(answers, *options, **settings):
+        with pytest.raises(SystemExit) as ended:
+            run(answers, *options, **settings)
+        assert ended.value.code == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        return error
+
+    return call
