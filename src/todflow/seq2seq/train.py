@@ -25,8 +25,8 @@ from todflow.files import write_text
 from todflow.progress import Progress
 from todflow.seq2seq import backbone, batches
 from todflow.seq2seq.batches import Example
-from todflow.seq2seq.generate import predict, predictions, writer
 from todflow.seq2seq.plan import Plan
+from todflow.seq2seq.selection import check_precision, curve_text, first_dialogues, greedy_scores
 from todflow.seq2seq.sequences import Turn, context_text, has_acts, previous, target_text, turns
 from todflow.seq2seq.settings import require
 from todflow.seq2seq.state import State, Stop, digest
@@ -225,13 +225,9 @@ class Trainer:
 
     def validate(self) -> dict[str, float]:
         """The evaluator's scores of greedy output on the validation dialogues."""
-        self.model.eval()
-        config = self.config
-        progress = Progress(f"{self.label}, validation", len(self.valid_rows), "turns")
-        limits = config["max_new_tokens"], config["valid_batch_turns"]
-        write = writer(self.model, self.tokenizer, *limits, progress)
-        texts = predict(self.valid_rows, write, config["valid_context"], self.acts)
-        return self.score(predictions(self.valid_rows, texts))
+        return greedy_scores(
+            self.model, self.tokenizer, self.valid_rows, self.score, self.config, self.label
+        )
 
     @torch.inference_mode()
     def valid_loss(self) -> float:
@@ -263,25 +259,8 @@ class Trainer:
         self.model.config.todflow["checkpoint"] = chosen
 
 
-def _has_bf16() -> bool:
-    found = torch.cpu.get_capabilities()
-    return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
-
-
 def _rank(kept: list) -> tuple[float, int]:
     return -kept[0], kept[1]
-
-
-def _first_dialogues(table: pd.DataFrame, count: int | None) -> pd.DataFrame:
-    if count is None:
-        return table
-    chosen = table["dialogue_id"].drop_duplicates().head(count)
-    return table[table["dialogue_id"].isin(chosen)].reset_index(drop=True)
-
-
-def curve_text(rows: list[dict]) -> str:
-    """The evaluations as CSV, one a line."""
-    return pd.DataFrame(rows).to_csv(index=False, float_format="%.6g", lineterminator="\n")
 
 
 def train(
@@ -295,14 +274,13 @@ def train(
     config = args.config
     require(config, SETTINGS)
     device = backbone.prepare(config["device"], config["threads"])
-    if config["precision"] == "bf16" and device.type == "cpu" and not _has_bf16():
-        log.warning("precision bf16: this processor has no such instructions; fp32 is faster here")
+    check_precision(config["precision"], device)
     inputs = [args.train, args.valid, extra, args.vocabulary]
     inputs += [args.init / name for name in backbone.FILES] if args.init else []
     state = State(args.state, digest(stage_name, config, list(filter(None, inputs))))
     stop = Stop()
     train_rows = turns(read_turns(args.train))
-    valid_table = _first_dialogues(read_turns(args.valid), config["valid_dialogues"])
+    valid_table = first_dialogues(read_turns(args.valid), config["valid_dialogues"])
     if not train_rows or valid_table.empty:
         raise TodflowError(f"{args.train} or {args.valid} has no turns; prepare the corpus again")
     score = make_scorer(config["evaluator"], valid_table, extra)
