@@ -32,6 +32,8 @@ BACKBONES = {
     "flan-t5-large": {"kind": "pretrained", "name": "google/flan-t5-large", "dropout": 0.1},
 }
 
+ARMS = {"tod": {}, "u": {"reward": "u"}, "g": {"reward": "g"}, "nomask": {"mask": False}}
+
 
 def write(path: str, data: object) -> str:
     """Write JSON below the current folder and return its relative path."""
@@ -68,6 +70,8 @@ def score(
     backbone: str = "scratch-small",
     seed: int = 1,
     context: str = "generated",
+    stage: str = "sft",
+    share: str = "",
     **changes,
 ) -> str:
     """A score file as the stage writes it, with Match 70, SuccF1 80, BLEU 20 put in.
@@ -82,7 +86,7 @@ def score(
     figures = {name: value for name, value in figures.items() if name in data}
     data |= figures | {"n_dialogues": 40, "n_turns": 300, "match_denominator": 38}
     data["ci"] = {name: [figures[name] - 2, figures[name] + 2.5] for name in data["ci"]}
-    folder = f"results/{dataset}/{backbone}/seed{seed}/sft"
+    folder = f"results/{dataset}/{backbone}/seed{seed}{share}/{stage}"
     return write(f"{folder}/test-{context}.{evaluator}.score.json", data | changes)
 
 
@@ -121,10 +125,11 @@ def multiwoz_score(
     backbone: str = "scratch-small",
     seed: int = 1,
     context: str = "generated",
+    stage: str = "sft",
     **changes,
 ) -> str:
     """A MultiWOZ score file of a trained model; `changes` replaces fields."""
-    folder = f"results/{dataset}/{backbone}/seed{seed}/sft"
+    folder = f"results/{dataset}/{backbone}/seed{seed}/{stage}"
     return write(f"{folder}/test-{context}.{evaluator}.score.json", multiwoz(evaluator, **changes))
 
 
@@ -163,4 +168,5 @@ def build(published, scores=(), simulations=(), **changes) -> pd.DataFrame:
     """The tidy table of a run with the usual settings; `changes` replaces arguments."""
     settings = {"scale": "embedded", "backbones": BACKBONES, "rescored": []}
     settings |= {"outputs": outputs("no folder is given"), "training": [], "pretrained": {}}
+    settings |= {"arms": ARMS, "episodes": dict.fromkeys(("selfplay", "incar", "multiwoz20"), 2000)}
     return table1.build(published, list(scores), list(simulations), **settings | changes)

@@ -17,6 +17,7 @@ from todflow.tables.measurements import (
     read_tested,
     read_unreleased,
 )
+from todflow.tables.places import Place
 
 
 @pytest.fixture(autouse=True)
@@ -68,14 +69,21 @@ def test_what_the_score_stage_reports_is_read(tmp_path, evaluator, acts):
     [
         "results/a/b/seedx/sft/test-gold.x.score.json",
         "results/a/b/seed1/rl/test-gold.x.score.json",
+        "results/a/b/seed1-share5/sft/test-gold.x.score.json",
         "results/a/b/seed1/sft/test-own.x.score.json",
         "results/a/b/seed1/sft/test-gold.score.json",
         "score.json",
     ],
 )
 def test_a_score_in_the_wrong_place_is_refused(path):
-    with pytest.raises(TodflowError, match="path isn't <dataset>"):
+    with pytest.raises(TodflowError, match="isn't (below <dataset>|test-<generated)"):
         read_tested(inputs.write(path, {}))
+
+
+def test_the_folder_of_a_score_says_which_run_it_is_of():
+    read = read_tested(inputs.score("incar", seed=3, share="-share05", stage="rl-g"))
+    assert read.place == Place("incar", "scratch-small", 3, 5, "rl-g")
+    assert read_tested(inputs.score()).place == Place("selfplay", "scratch-small", 1, 100, "sft")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +112,7 @@ def test_a_bad_multiwoz_score_names_file_and_field(change, field):
 def test_a_multiwoz_score_says_how_it_was_made():
     read = read_tested(inputs.multiwoz_score("legacy-gold", n_dialogues=999, act_f1=None))
     score = read.score
-    assert (read.dataset, read.backbone, read.seed) == ("multiwoz20", "scratch-small", 1)
+    assert read.place == Place("multiwoz20", "scratch-small", 1, 100, "sft")
     assert (score.evaluator, score.vintage, score.state) == ("legacy-gold", "", "gold")
     assert (score.scored, score.dialogues) == (999, "999 of 1000")
     assert score.figures["inform"].n == 999 and score.figures["bleu"].n == 7372

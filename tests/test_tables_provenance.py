@@ -67,6 +67,8 @@ CFG = {
     "backbone": inputs.BACKBONES,
     "outputs": inputs.outputs(),
     "pretrained": {"multiwoz20": None},
+    "arms": {"tod": {}},
+    "episodes": {"multiwoz20": 640},
 }
 NONE = {"scores": [], "simulations": [], "rescored": [], "training": []}
 
@@ -74,9 +76,14 @@ NONE = {"scores": [], "simulations": [], "rescored": [], "training": []}
 def test_tabulate_and_plot_from_measurements_to_picture(monkeypatch):
     # One file may come as text, several as a list.
     given = {"scores": inputs.score(), "simulations": [inputs.simulation()]}
-    given |= {"rescored": [inputs.rescored()], "training": inputs.training_table("multiwoz20", ["silver"])}
+    given |= {
+        "rescored": [inputs.rescored()],
+        "training": inputs.training_table("multiwoz20", ["silver"]),
+    }
     run("tabulate_results.py", monkeypatch, given, TABLES, cfg=CFG)
-    run("plot_results.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"})
+    run(
+        "plot_results.py", monkeypatch, {"table": TABLES["table"]}, {"figure": "results/table1.svg"}
+    )
     for path in (*TABLES.values(), "results/table1.svg"):
         assert Path(path).stat().st_size > 1000, path
     assert "97.40" in Path(TABLES["react"]).read_text()
@@ -92,9 +99,18 @@ def test_plot_curve(monkeypatch):
         monkeypatch,
         {"curve": "curve.csv"},
         {"figure": "c.svg"},
-        cfg={"title": "x"},
+        cfg={"title": "x", "stage": "sft"},
     )
     assert Path("c.svg").read_text().startswith("<?xml")
+
+
+def test_plot_curve_draws_rl_as_well(monkeypatch):
+    from step_reward_inputs import curve
+
+    cfg = {"title": "x", "stage": "rl-tod"}
+    path = str(curve(Path("rl.csv")))
+    run("plot_curve.py", monkeypatch, {"curve": path}, {"figure": "rl.svg"}, cfg=cfg)
+    assert Path("rl.svg").read_text().startswith("<?xml")
 
 
 def test_an_error_ends_a_script_with_one_line(monkeypatch, capsys):

@@ -141,16 +141,18 @@ def changed(tmp_path, change):
             r"misprints\[0\]: there is no cell",
         ),
         (
-            lambda raw: raw["sft"]["paper_row"].update(system="Ours-huge"),
-            "sft.paper_row: there is no row Ours-huge with multiwoz20 figures",
+            lambda raw: raw["trained"]["paper_rows"].update(
+                {"Ours-huge": {"backbone": "x", "stage": "sft"}}
+            ),
+            "trained.paper_rows: there is no row Ours-huge",
         ),
         (
-            lambda raw: raw["sft"]["paper_row"].update(evaluator="mine"),
-            "sft.paper_row.evaluator: 'mine' isn't listed under evaluators",
+            lambda raw: raw["trained"]["paper_rows"]["Ours-base"].pop("stage"),
+            "trained.paper_rows.Ours-base: needs the key 'stage'",
         ),
         (
-            lambda raw: raw["sft"]["metrics"].pop("multiwoz21"),
-            "sft.metrics: needs the key 'multiwoz21'",
+            lambda raw: raw["trained"]["metrics"].pop("multiwoz21"),
+            "trained.metrics: needs the key 'multiwoz21'",
         ),
         (
             lambda raw: raw["rescored"]["files"][2].pop("note"),

@@ -386,6 +386,35 @@ def test_no_other_score_fills_a_papers_row(change):
     assert cell(table, SFT_ONLY, "inform", "multiwoz20")["status"] == "not_run"
 
 
+def test_rl_has_rows_of_its_own_and_an_arm_says_what_it_changes():
+    scores = [
+        inputs.score("incar", seed=seed, stage=stage, match=float(70 + seed))
+        for seed in (1, 2)
+        for stage in ("sft", "rl-tod", "rl-nomask")
+    ]
+    table = build([*scores, inputs.score("incar", share="-share05", match=10.0)])
+    row = cell(table, "SFT+RL scratch-small", "match", "incar")
+    assert (row["reproduced"], row["seeds"], row["status"]) == ("71.50", "1 2", "stand_in")
+    assert "2,000 episodes of RL, the paper has 20,000" in row["note"]
+    row = cell(table, "SFT+RL scratch-small, arm nomask", "match", "incar")
+    assert "RL with mask false." in row["note"]
+    assert cell(table, "SFT scratch-small", "match", "incar")["reproduced"] == "71.50"
+    systems = list(dict.fromkeys(table["system"]))
+    first = systems.index("SFT+RL scratch-small")
+    assert systems[first + 1] == "SFT+RL scratch-small, arm nomask"
+
+
+@pytest.mark.parametrize(
+    "system, stage", [("Ours-large", "rl-tod"), ("Ours-large without R_u", "rl-g")]
+)
+def test_rl_of_the_papers_model_fills_its_row_at_the_papers_size(system, stage):
+    score = inputs.multiwoz_score("legacy-nogate", backbone="flan-t5-large", stage=stage)
+    row = cell(build([score]), system, "inform", "multiwoz20")
+    assert (row["reproduced"], row["status"]) == ("", "not_run")
+    row = cell(build([score], episodes={"multiwoz20": 20000}), system, "inform", "multiwoz20")
+    assert (row["reproduced"], row["status"]) == ("90.00", "reproduced")
+
+
 def test_csv_survives_the_way_back(tmp_path):
     table = build([inputs.score()], [inputs.simulation()])
     path = tmp_path / "table1.csv"

@@ -197,6 +197,15 @@ SCENES = {
         [inputs.score()],
         [inputs.simulation("convlab2"), inputs.simulation("convlab3")],
     ),
+    "RL and its arms": lambda: (
+        [
+            inputs.score(dataset, seed=seed, stage=stage)
+            for dataset in ("selfplay", "incar")
+            for seed in (1, 2)
+            for stage in ("sft", "rl-tod", "rl-nomask")
+        ],
+        [],
+    ),
     "outputs alone": lambda: ([], [], [inputs.rescored("damd")]),
     "MultiWOZ": lambda: (
         [

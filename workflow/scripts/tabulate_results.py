@@ -8,7 +8,8 @@ OUT     table                 results/table1.csv
         page                  the same as HTML
 PARAMS  cfg                   JSON text: {"scale": label, "backbone": {name: {"kind": .., ..}},
                               "outputs": {file: {"corpus": .., "missing": reason or ""}},
-                              "pretrained": {corpus: corpus that training begins with, or null}}
+                              "pretrained": {corpus: corpus that training begins with, or null},
+                              "arms": {RL arm: what it changes}, "episodes": {corpus: of RL}}
 """
 
 import sys
@@ -32,6 +33,8 @@ with one_line_errors():
         outputs=settings["outputs"],
         training=paths(snakemake.input.training),
         pretrained=settings["pretrained"],
+        arms=settings["arms"],
+        episodes=settings["episodes"],
     )
     write_text(snakemake.output.table, table1.to_csv(table))
     for paper in figures.papers:

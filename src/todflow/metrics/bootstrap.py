@@ -7,6 +7,17 @@ import numpy as np
 from todflow.metrics.tally import figures
 
 
+def resamples(dialogues: int, samples: int, seed: int) -> np.ndarray:
+    """How often each of `samples` draws has each dialogue, (samples, dialogues).
+
+    Each draws as many dialogues as there are, with replacement, by a generator seeded with `seed`.
+    Product with a table of counts that add up, (dialogues, columns), gives those of every resample.
+    """
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(dialogues, size=(samples, dialogues))
+    return np.stack([np.bincount(sample, minlength=dialogues) for sample in drawn])
+
+
 def percentiles(
     rows: np.ndarray,
     samples: int,
@@ -16,13 +27,10 @@ def percentiles(
 ) -> dict[str, tuple[float, float]]:
     """Percentile interval of every statistic.
 
-    rows: (dialogues, columns), counts that add up. Each of the `samples` draws as many dialogues as
-    there are, with replacement, by a generator seeded with `seed`; `statistics` takes the summed
-    rows of all samples, (samples, columns), to {name: (samples,)}.
+    rows: (dialogues, columns), counts that add up, drawn as in `resamples`; `statistics` takes the
+    summed rows of all samples, (samples, columns), to {name: (samples,)}.
     """
-    generator = np.random.default_rng(seed)
-    drawn = generator.integers(len(rows), size=(samples, len(rows)))
-    times = np.stack([np.bincount(sample, minlength=len(rows)) for sample in drawn])
+    times = resamples(len(rows), samples, seed)
     tail = 100 * (1 - level) / 2
     return {
         name: tuple(float(bound) for bound in np.percentile(values, (tail, 100 - tail)))

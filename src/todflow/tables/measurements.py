@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from todflow.errors import TodflowError
+from todflow.tables.places import Place, place_of
 
 SCORES = (
     "match",
@@ -88,11 +89,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Tested:
-    """A trained model's score: {dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json."""
+    """A trained model's score: test-{context}.{evaluator}.score.json in the folder of its run."""
 
-    dataset: str
-    backbone: str
-    seed: int
+    place: Place
     context: str
     score: Score
 
@@ -131,19 +130,14 @@ def read_tested(path: str | Path) -> Tested:
     Raises TodflowError.
     """
     file = _File(path)
-    parts = Path(path).parts[-5:]
-    seed = parts[2].removeprefix("seed") if len(parts) == 5 else ""
-    name = re.fullmatch(r"test-(\w+)\.([\w-]+)\.score\.json", parts[-1])
-    if not seed.isdecimal() or parts[3] != "sft" or not name or name[1] not in CONTEXTS:
-        file.fail(
-            "path",
-            "isn't <dataset>/<backbone>/seed<seed>/sft/test-<generated|gold>.<evaluator>.score.json",
-        )
+    name = re.fullmatch(r"test-(\w+)\.([\w-]+)\.score\.json", Path(path).name)
+    if not name or name[1] not in CONTEXTS:
+        file.fail("path", "isn't test-<generated|gold>.<evaluator>.score.json")
+    place = place_of(path)
     context, evaluator = name.groups()
-    dataset = parts[0]
-    score = _multiwoz(file) if dataset.startswith("multiwoz") else _dialogue_match(file)
+    score = _multiwoz(file) if place.dataset.startswith("multiwoz") else _dialogue_match(file)
     _check_name(file, evaluator, score.evaluator)
-    return Tested(dataset, parts[1], int(seed), context, score)
+    return Tested(place, context, score)
 
 
 def read_rescored(path: str | Path) -> Rescored:

@@ -2,8 +2,8 @@
 
 Drawn from the tidy table alone. Four panels, top to bottom: the simulated dialogues, published
 beside reproduced, with turns on an axis of their own; MultiWOZ under each evaluator, published
-systems' outputs and ours; the other supervised scores, labelled as stand-ins where they are; the
-list of rows that weren't run.
+systems' outputs and ours; the other scores of trained models, labelled as stand-ins where they are;
+the list of rows that weren't run. RL's other arms are left to results/step_reward/table2.csv.
 """
 
 import textwrap
@@ -36,7 +36,8 @@ def draw(table: pd.DataFrame, published: Published) -> Figure:
         name for place in published.simulations for name in (place.system, f"{place.system}{SHORT}")
     ]
     simulated = table[(table["dataset"] == "simulation") & table["system"].isin(systems)]
-    scored = table[(table["paper"] == published.sft["paper"]) & (table["reproduced"] != "")]
+    table = table[~table["system"].str.contains(", arm ", regex=False)]
+    scored = table[(table["paper"] == published.trained["paper"]) & (table["reproduced"] != "")]
     scored = scored[~plot_multiwoz.is_multiwoz(scored) & scored["metric"].isin(SCORES)]
     idle = _not_run(table, published)
     with matplotlib.rc_context(STYLE):
@@ -177,15 +178,13 @@ class _Picture:
 
     def _scores(self, table: pd.DataFrame, rows: list[tuple], top: float, height: float) -> None:
         kinds = set(table["status"])
+        reinforced = any("+RL" in system for system, _ in rows)
+        title = "Supervised fine-tuning" + (" and RL" if reinforced else "")
         self.canvas.heading(
             top,
+            f"{title}: stand-ins" if kinds == {"stand_in"} else title,
             (
-                "Supervised fine-tuning: stand-ins"
-                if kinds == {"stand_in"}
-                else "Supervised fine-tuning"
-            ),
-            (
-                "Grey: stand-in (a made corpus or a model trained from scratch),"
+                "Grey: stand-in (a made corpus, a model trained from scratch or a short training),"
                 " comparable with no published figure."
                 if "stand_in" in kinds
                 else "The paper prints no figure for supervised fine-tuning alone on this corpus."
@@ -206,7 +205,8 @@ class _Picture:
                 color = STAND_IN if cell["status"] == "stand_in" else OURS
                 point(axes, float(cell["reproduced"]), y, cell, color, MARKERS[place % 4])
                 interval = f"  [{cell['ci_low']}, {cell['ci_high']}]" if cell["ci_low"] else ""
-                name = f"{self.published.datasets[dataset]}, {system.removeprefix('SFT ')}"
+                label = system if reinforced else system.removeprefix("SFT ")
+                name = f"{self.published.datasets[dataset]}, {label}"
                 beside(axes, 0.5, y, f"{cell['reproduced']}{interval}", color=color, size=8)
                 beside(axes, 0.695, y, name, color="#475467", size=8)
         axes.set_ylim(len(SCORES) * (len(rows) + 0.85) - 1.3, -0.7)

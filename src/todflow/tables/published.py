@@ -93,7 +93,7 @@ class Published:
     tables: tuple[Printed, ...]
     misprints: dict[tuple[str, str, str, str], str]
     simulations: tuple[Simulated, ...]
-    sft: dict
+    trained: dict
     rescored: Rescoring
 
     def position(self, evaluator: str) -> tuple[int, str]:
@@ -143,7 +143,7 @@ class _Reader:
                 self._simulated(part, f"simulations[{number}]")
                 for number, part in enumerate(self._key(self.raw, "simulations", "top level"))
             ),
-            sft=self._sft(tables),
+            trained=self._trained(tables),
             rescored=self._rescored(),
         )
 
@@ -246,33 +246,26 @@ class _Reader:
             note=self._key(raw, "note", place),
         )
 
-    def _sft(self, tables: tuple[Printed, ...]) -> dict:
-        sft = self._key(self.raw, "sft", "top level")
-        for key in ("paper", "metrics", "paper_backbones", "paper_row", "made_datasets", "rows"):
-            self._key(sft, key, "sft")
-        self._known("papers", sft["paper"], "sft.paper")
-        for dataset, metrics in sft["metrics"].items():
-            self._known("datasets", dataset, "sft.metrics")
+    def _trained(self, tables: tuple[Printed, ...]) -> dict:
+        raw = self._key(self.raw, "trained", "top level")
+        for key in ("paper_backbones", "paper_context", "paper_episodes", "made_datasets"):
+            self._key(raw, key, "trained")
+        paper = self._known("papers", self._key(raw, "paper", "trained"), "trained.paper")
+        for dataset, metrics in self._key(raw, "metrics", "trained").items():
+            self._known("datasets", dataset, "trained.metrics")
             for metric in metrics:
-                self._known("metrics", metric, f"sft.metrics.{dataset}")
-        for number, row in enumerate(sft["rows"]):
-            place = f"sft.rows[{number}]"
+                self._known("metrics", metric, f"trained.metrics.{dataset}")
+        for number, row in enumerate(self._key(raw, "rows", "trained")):
+            place = f"trained.rows[{number}]"
             self._key(row, "backbone", place)
-            self._key(sft["metrics"], self._key(row, "dataset", place), "sft.metrics")
-        row = sft["paper_row"]
-        for key in ("system", "dataset", "backbone", "context", "evaluator"):
-            self._key(row, key, "sft.paper_row")
-        self._known("evaluators", row["evaluator"], "sft.paper_row.evaluator")
-        if not any(
-            (table.paper, system.name) == (sft["paper"], row["system"])
-            and row["dataset"] in table.columns
-            for table in tables
-            for system in table.systems
-        ):
-            self._fail(
-                "sft.paper_row", f"there is no row {row['system']} with {row['dataset']} figures"
-            )
-        return sft
+            self._key(raw["metrics"], self._key(row, "dataset", place), "trained.metrics")
+        systems = {each.name for table in tables if table.paper == paper for each in table.systems}
+        for system, row in self._key(raw, "paper_rows", "trained").items():
+            for key in ("backbone", "stage"):
+                self._key(row, key, f"trained.paper_rows.{system}")
+            if system not in systems:
+                self._fail("trained.paper_rows", f"there is no row {system}")
+        return raw
 
     def _rescored(self) -> Rescoring:
         raw = self._key(self.raw, "rescored", "top level")

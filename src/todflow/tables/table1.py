@@ -22,7 +22,7 @@ from todflow.tables.measurements import (
 )
 from todflow.tables.outputs import Baselines
 from todflow.tables.published import NO_FIGURE, Printed, Published, Simulated, System
-from todflow.tables.supervised import Supervised
+from todflow.tables.trained import Models, Trained
 
 COLUMNS = [
     "paper",
@@ -59,21 +59,23 @@ def build(
     outputs: dict[str, dict],
     training: list,
     pretrained: dict[str, str | None],
+    arms: dict[str, dict],
+    episodes: dict[str, int],
 ) -> pd.DataFrame:
     """The tidy table, every column as text, in the order of published.yaml.
 
     `scores`, `simulations` and `rescored` are paths of measurement files, in any order; `scale` is
     the config's label, `backbones` its backbones by name, `outputs` its files of published outputs
     (see `Baselines`), `pretrained` the corpus that training on a corpus begins with, or None.
-    `training` are paths of MultiWOZ's training tables. `n` is what a figure averages over, `seeds`
-    the seeds behind it. Raises TodflowError for a malformed file, and for seeds of one row that
-    were scored differently.
+    `training` are paths of MultiWOZ's training tables, `arms` and `episodes` as in `Models`.
+    `n` is what a figure averages over, `seeds` the seeds behind it. Raises TodflowError for a
+    malformed file, and for seeds of one row that were scored differently.
     """
-    reasons = _reasons(training, pretrained)
+    models = Models(backbones, _reasons(training, pretrained), arms, episodes)
     builder = _Builder(
         published,
         scale,
-        Supervised(published, scale, backbones, reasons, [read_tested(path) for path in scores]),
+        Trained(published, scale, models, [read_tested(path) for path in scores]),
         Baselines(published, scale, outputs, [read_rescored(path) for path in rescored]),
         [read_simulation(path) for path in simulations],
     )
@@ -117,13 +119,13 @@ class _Builder:
         self,
         published: Published,
         scale: str,
-        supervised: Supervised,
+        trained: Trained,
         baselines: Baselines,
         simulations: list[Simulation],
     ):
         self.published = published
         self.scale = scale
-        self.supervised = supervised
+        self.trained = trained
         self.baselines = baselines
         self.simulations = {
             f"{each.system}/{each.setting}": each
@@ -142,8 +144,8 @@ class _Builder:
         quoted = {system.name for system in self.published.table(paper, "Table 1").systems}
         rows += self.baselines.own(paper, quoted)
         rows += self._own_simulations(paper)
-        if self.published.sft["paper"] == paper:
-            rows += self.supervised.rows()
+        if self.published.trained["paper"] == paper:
+            rows += self.trained.rows()
         return rows
 
     # -- the papers' rows
@@ -169,7 +171,7 @@ class _Builder:
                     "status": system.status,
                     "evaluator": "" if text == "-" else system.evaluators[dataset],
                 }
-                tuned = self.supervised.in_paper_row(system.name, dataset, metric)
+                tuned = self.trained.in_paper_row(system, dataset, metric)
                 if tuned:
                     row |= tuned
                     notes.append(row["note"])

@@ -98,6 +98,16 @@ def whole(outcomes: Mapping[str, Outcome], score: Bleu) -> dict[str, float]:
     return {name: float(figures[name]) for name in (*RATES, "bleu", "combined")}
 
 
+def rows(outcomes: Mapping[str, Outcome]) -> np.ndarray:
+    """One row of counts a dialogue, which add up: (dialogues, columns)."""
+    return _table(outcomes)[1]
+
+
+def figures(totals: np.ndarray, score: Bleu) -> dict[str, np.ndarray]:
+    """The figures (x100, not rounded) of summed `rows` (..., columns), each of shape (...)."""
+    return _figures(totals, [], score)
+
+
 def _table(outcomes: Mapping[str, Outcome]) -> tuple[list[str], np.ndarray]:
     """The domains of all goals, and one row of counts a dialogue."""
     domains = sorted({domain for outcome in outcomes.values() for domain in outcome.domains})
