@@ -16,13 +16,17 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/stages.smk"
+include: "workflow/rules/runs.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/train.smk"
+include: "workflow/rules/rl.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/rescore.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/step_reward.smk"
 
 
 localrules:
@@ -41,3 +45,4 @@ rule all:
         rules.plot_results.output,
         rules.write_provenance.output,
         curve_figures(),
+        step_reward_outputs(),

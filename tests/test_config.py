@@ -81,6 +81,36 @@ def test_names_that_become_folders_are_plain():
             resolve(wrong, SCHEMA)
 
 
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"rl": {"arms": {"mine": {"stepp": "level"}}}}, "'rl.arms.mine.stepp'; did you mean 'step'?"),
+        ({"rl": {"arms": {"mine": {"step": "levl"}}}}, "'rl.arms.mine.step': 'levl' is not one of"),
+        ({"rl": {"arms": {"My-arm": {}}}}, "'My-arm' does not match"),
+        # The arms of a comparison train equally long.
+        ({"rl": {"arms": {"mine": {"episodes": 9}}}}, "unknown key 'rl.arms.mine.episodes'"),
+        ({"incar": {"rl": {"arms": {}}}}, "'incar.rl': .*should not be valid under.*arms"),
+        ({"incar": {"rl": {"kl_cof": 1}}}, "unknown key 'incar.rl.kl_cof'; did you mean 'kl_coef'?"),
+        ({"step_reward": {"figure3": {"runs": [{"shares": [100], "seeds": [1]}]}}}, "runs.0.shares.0"),
+    ],
+)
+def test_settings_of_rl_that_make_no_sense_are_named(raw, message):
+    with pytest.raises(TodflowError, match=message):
+        resolve(raw, SCHEMA)
+
+
+def test_an_arm_can_change_every_setting_of_a_reward_and_of_a_comparison():
+    rl, reward = (SCHEMA["properties"][name]["properties"] for name in ("rl", "reward"))
+    arm = SCHEMA["$defs"]["arm"]["properties"]
+    assert set(reward) <= set(arm) <= set(rl) | set(reward)
+    # The same for all: how much is trained, and how that is carried out.
+    assert set(rl) - set(arm) == {
+        *("episodes", "min_episodes", "turns_per_iteration", "evaluate_every", "checkpoint_every"),
+        *("precision", "rollout_turns", "valid_dialogues", "valid_context", "valid_batch_turns"),
+        *("threads", "arms"),
+    }
+
+
 def test_a_name_that_is_not_there_gets_the_nearest_one():
     nearest("scratch-small", ["scratch-small"], "backbones")
     with pytest.raises(TodflowError, match="'backbones': .* mean 'scratch-small'"):

@@ -64,6 +64,13 @@ class Project:
         assert rules or "Nothing to be done" in done.stdout, done.stdout
         return rules - {"all"}
 
+    def plan(self, target: str, config: str | None) -> dict[str, int]:
+        """Rule -> number of jobs, from the first table of a dry run."""
+        done = self.snakemake(target, "-n", "--quiet", "host", config=config)
+        table = done.stdout.split("Job stats:")[1].split("total")[0]
+        counts = re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)
+        return {name: int(count) for name, count in counts}
+
 
 @pytest.fixture(scope="session")
 def checkout() -> type[Project]:

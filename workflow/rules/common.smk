@@ -49,6 +49,11 @@ try:
     for corpus in CORPORA:
         for backbone in config[corpus]["backbones"] or []:
             nearest(backbone, list(config["backbone"]), f"{corpus}.backbones")
+    for artefact, section in config["step_reward"].items():
+        for backbone in section.get("backbones") or []:
+            nearest(backbone, list(config["backbone"]), f"step_reward.{artefact}.backbones")
+        for arm in section["arms"]:
+            nearest(arm, list(config["rl"]["arms"]), f"step_reward.{artefact}.arms")
 except TodflowError as error:
     raise WorkflowError(str(error))
 
@@ -79,6 +84,10 @@ wildcard_constraints:
     dataset="|".join(CORPORA),
     backbone="|".join(map(re.escape, config["backbone"])),
     seed=r"\d+",
+    part=r"(-share\d\d)?",  # empty: the whole training split
+    share=r"\d\d",
+    stage="|".join(["sft", *(f"rl-{re.escape(arm)}" for arm in config["rl"]["arms"])]),
+    arm="|".join(map(re.escape, config["rl"]["arms"])),
     shard=r"\d+",
     split="|".join(SPLITS),
     context="generated|gold",
@@ -114,36 +123,9 @@ def backbones(dataset):
     return config[dataset]["backbones"] or config["backbones"]
 
 
-# The stage that trains on each corpus. The digests are taken here already, for the provenance.
-TRAINERS = {
-    dataset: "todflow.seq2seq.train" + ("_multiwoz" if dataset in MULTIWOZ else "")
-    for dataset in CORPORA
-}
-TRAINER_CODE = {dataset: code(module) for dataset, module in TRAINERS.items()}
-
-
-def train_settings(wildcards):
-    """What training reads from the config, but for the choice of a corpus to begin with."""
-    settings = sft_settings(wildcards.dataset)
-    return as_text(
-        seed=int(wildcards.seed),
-        backbone=config["backbone"][wildcards.backbone],
-        device=config["device"],
-        max_new_tokens=config[wildcards.dataset]["max_new_tokens"],
-        evaluator=config[wildcards.dataset]["evaluator"],
-        **{key: settings[key] for key in settings if not key.startswith("pretrain")},
-    )
-
-
-def pretrain_settings(wildcards):
-    """The same for the corpus to begin with: all of its epochs, scored once, after the last."""
-    settings = json.loads(train_settings(wildcards))
-    epochs = sft_settings(wildcards.dataset)["pretrain_epochs"]
-    return as_text(
-        **settings
-        | {"epochs": epochs, "evaluate_from": epochs, "evaluate_every": 1, "average": 1}
-        | {"evaluator": "selfplay", "max_new_tokens": config["selfplay"]["max_new_tokens"]}
-    )
+def seeds(dataset):
+    """The seeds to train with on a corpus."""
+    return config[dataset]["seeds"] or config["seeds"]
 
 
 def checkpoint(stage):
@@ -155,16 +137,8 @@ def checkpoint(stage):
         tokenizer="tokenizer.json",
         tokenizer_config="tokenizer_config.json",
     )
-    folder = f"results/{{dataset}}/{{backbone}}/seed{{seed}}/{stage}"
+    folder = f"results/{{dataset}}/{{backbone}}/seed{{seed}}{{part}}/{stage}"
     return {name: f"{folder}/{file}" for name, file in names.items()}
-
-
-def pretrained_files(wildcards):
-    """The checkpoint that training starts from, if it doesn't start from the backbone itself."""
-    if wildcards.dataset == "selfplay" or not sft_settings(wildcards.dataset)["pretrain"]:
-        return {}
-    files = expand(list(checkpoint("pretrain").values()), **wildcards)
-    return {"init": files[0], "init_others": files[1:]}
 
 
 def evaluation_file(wildcards):
@@ -175,6 +149,20 @@ def evaluation_file(wildcards):
     if wildcards.dataset in MULTIWOZ:
         return {"database": f"{folder}/database.json"}
     return {}
+
+
+def evaluation_options(input):
+    """The same as words of a training command."""
+    return " ".join(
+        f"--{name} {input[name]}" for name in ("entities", "database") if name in input.keys()
+    )
+
+
+def training_table(wildcards):
+    """The turns that a run learns from: the training split, or its share of it."""
+    if not wildcards.part:
+        return f"results/corpora/{wildcards.dataset}/train.parquet"
+    return "results/corpora/{dataset}/subsets/seed{seed}{part}.parquet".format(**wildcards)
 
 
 def gpus():

@@ -1,7 +1,7 @@
 """What a trained model says on the test split, and what that scores.
 
-IN    a checkpoint; results/corpora/{dataset}/test.parquet
-OUT   results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.parquet and
+IN    a checkpoint, of SFT (stage sft) or of an arm of RL (stage rl-<arm>); results/corpora/{dataset}/test.parquet
+OUT   results/{dataset}/{backbone}/seed{seed}{part}/{stage}/test-{context}.parquet and
       test-{context}.{evaluator}.score.json beside it
 STEPS generate_responses; score_responses (In-Car, self-play), score_multiwoz
 """
@@ -10,14 +10,14 @@ STEPS generate_responses; score_responses (In-Car, self-play), score_multiwoz
 rule generate_responses:
     """Belief state, act and response of every turn, after its own (generated) or the gold previous turn."""
     input:
-        **checkpoint("sft"),
+        **checkpoint("{stage}"),
         turns="results/corpora/{dataset}/test.parquet",
     output:
-        predictions="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.parquet",
+        predictions="results/{dataset}/{backbone}/seed{seed}{part}/{stage}/test-{context}.parquet",
     log:
-        "results/logs/generate_responses/{dataset}-{backbone}-{seed}-{context}.log",
+        "results/logs/generate_responses/{dataset}-{backbone}-{seed}{part}-{stage}-{context}.log",
     benchmark:
-        "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}-{context}.tsv"
+        "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}{part}-{stage}-{context}.tsv"
     conda:
         "../../envs/train.yaml"
     threads: config["generate"]["threads"]
@@ -46,9 +46,9 @@ rule score_responses:
         gold="results/corpora/{dataset}/test.parquet",
         predictions=rules.generate_responses.output.predictions,
     output:
-        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json",
+        score="results/{dataset}/{backbone}/seed{seed}{part}/{stage}/test-{context}.{evaluator}.score.json",
     log:
-        "results/logs/score_responses/{dataset}-{backbone}-{seed}-{context}-{evaluator}.log",
+        "results/logs/score_responses/{dataset}-{backbone}-{seed}{part}-{stage}-{context}-{evaluator}.log",
     wildcard_constraints:
         dataset="incar|selfplay",
     conda:
@@ -73,9 +73,9 @@ rule score_multiwoz:
         database="results/corpora/{dataset}/database.json",
         predictions=rules.generate_responses.output.predictions,
     output:
-        score="results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json",
+        score="results/{dataset}/{backbone}/seed{seed}{part}/{stage}/test-{context}.{evaluator}.score.json",
     log:
-        "results/logs/score_multiwoz/{dataset}-{backbone}-{seed}-{context}-{evaluator}.log",
+        "results/logs/score_multiwoz/{dataset}-{backbone}-{seed}{part}-{stage}-{context}-{evaluator}.log",
     wildcard_constraints:
         dataset="|".join(MULTIWOZ),
     conda:

@@ -57,6 +57,11 @@ rule tabulate_results:
                 for dataset in config["corpora"]
                 if dataset != "selfplay"
             },
+            arms=config["rl"]["arms"],
+            episodes={
+                dataset: (config["rl"] | config[dataset]["rl"])["episodes"]
+                for dataset in config["corpora"]
+            },
         ),
         code=script_code("tabulate_results.py"),
     script:

@@ -16,31 +16,12 @@ def gold_corpus(evaluator, dataset):
     return "multiwoz21" if evaluator.startswith("standard") else dataset
 
 
-def each_run(pattern):
-    """`pattern` for every training run that the config asks for."""
-    paths = [
-        path
-        for dataset in config["corpora"]
-        for path in expand(
-            pattern,
-            dataset=dataset,
-            backbone=backbones(dataset),
-            seed=config["seeds"],
-            context=config["generate"]["contexts"],
-            evaluator=evaluators(dataset),
-        )
-    ]
-    return list(dict.fromkeys(paths))  # a pattern without {context} would come once for each
-
-
 def score_files():
-    return each_run(
-        "results/{dataset}/{backbone}/seed{seed}/sft/test-{context}.{evaluator}.score.json"
-    )
+    return each(tabulated_runs(), f"{RUN}/test-{{context}}.{{evaluator}}.score.json")
 
 
 def curve_figures():
-    return each_run("results/{dataset}/{backbone}/seed{seed}/sft/curve.svg")
+    return each(asked_runs(), f"{RUN}/curve.svg")
 
 
 def metric_files():
@@ -132,11 +113,17 @@ def corpus_files():
 
 def benchmark_files():
     """Time and memory of every heavy job."""
+    name = "{dataset}-{backbone}-{seed}{part}"
+    generated = f"results/benchmarks/generate_responses/{name}-{{stage}}-"
+    asked = asked_runs()
+    arms = [
+        run | {"arm": run["stage"].removeprefix("rl-")} for run in asked if run["stage"] != "sft"
+    ]
+    supervised = [run for run in asked if run["stage"] == "sft"]
     return (
-        each_run("results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv")
-        + each_run(
-            "results/benchmarks/generate_responses/{dataset}-{backbone}-{seed}-{context}.tsv"
-        )
+        each(supervised, f"results/benchmarks/train_sft/{name}.tsv")
+        + each(arms, f"results/benchmarks/train_rl/{name}-{{arm}}.tsv")
+        + each(tabulated_runs(), f"{generated}{{context}}.tsv")
         + expand(
             "results/benchmarks/simulate_dialogues/hdc-{setting}-{shard}.tsv",
             setting=config["simulate"]["settings"],

@@ -1,10 +1,36 @@
-"""Supervised fine-tuning (step-reward paper, section 3.1): one model per corpus, backbone and seed.
+"""Supervised fine-tuning (step-reward paper, section 3.1): one model per corpus, backbone, seed and share of the corpus.
 
 IN    results/corpora/{dataset}/{train,valid}.parquet
+<<<<<<< HEAD
 OUT   results/{dataset}/{backbone}/seed{seed}/sft/: a checkpoint in transformers' format, curve.csv, curve.svg
       results/{dataset}/{backbone}/seed{seed}/pretrain/: checkpoint and curve.csv, where sft.pretrain names a corpus to begin with
 STEPS pretrain_sft (optional), train_sft, plot_curve
+=======
+OUT   results/corpora/{dataset}/subsets/seed{seed}-share{share}.parquet, and in a folder of that name or of all data,
+      results/{dataset}/{backbone}/seed{seed}{part}/, part being "" or "-share05", say:
+      sft/: a checkpoint in transformers' format, curve.csv, curve.svg
+      pretrain/: the same, where sft.pretrain names a corpus to begin with
+STEPS draw_subset (for shares), pretrain_sft (optional), train_sft, plot_curve
+>>>>>>> 5e74745 (One grid of runs: corpus, backbone, share, seed, SFT and RL arms; rules, settings, tests of staleness)
 """
+
+
+rule draw_subset:
+    """A share of the training dialogues; of one seed, a smaller share is part of every larger one."""
+    input:
+        turns="results/corpora/{dataset}/train.parquet",
+    output:
+        turns="results/corpora/{dataset}/subsets/seed{seed}-share{share}.parquet",
+    log:
+        "results/logs/draw_subset/{dataset}-{seed}-{share}.log",
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda wildcards: as_text(seed=int(wildcards.seed), percent=int(wildcards.share)),
+        code=code("todflow.subset"),
+    shell:
+        "python -m todflow.subset --config {params.cfg:q} --turns {input.turns:q}"
+        " --out {output.turns:q} --log {log:q}"
 
 
 rule pretrain_sft:
@@ -12,14 +38,14 @@ rule pretrain_sft:
     input:
         train="results/corpora/selfplay/train.parquet",
         valid="results/corpora/selfplay/valid.parquet",
-        vocabulary="results/corpora/{dataset}/train.parquet",
+        vocabulary=training_table,
     output:
         **checkpoint("pretrain"),
-        curve="results/{dataset}/{backbone}/seed{seed}/pretrain/curve.csv",
+        curve="results/{dataset}/{backbone}/seed{seed}{part}/pretrain/curve.csv",
     log:
-        "results/logs/pretrain_sft/{dataset}-{backbone}-{seed}.log",
+        "results/logs/pretrain_sft/{dataset}-{backbone}-{seed}{part}.log",
     benchmark:
-        "results/benchmarks/pretrain_sft/{dataset}-{backbone}-{seed}.tsv"
+        "results/benchmarks/pretrain_sft/{dataset}-{backbone}-{seed}{part}.tsv"
     priority: 1
     conda:
         "../../envs/train.yaml"
@@ -32,7 +58,7 @@ rule pretrain_sft:
         cfg=pretrain_settings,
         code=code("todflow.seq2seq.train"),
         folder=subpath(output.model, parent=True),
-        state="results/state/{dataset}-{backbone}-seed{seed}-pretrain",
+        state="results/state/{dataset}-{backbone}-seed{seed}{part}-pretrain",
     shell:
         "python -m todflow.seq2seq.train --config {params.cfg:q} --train {input.train:q}"
         " --valid {input.valid:q} --vocabulary {input.vocabulary:q} --out {params.folder:q}"
@@ -44,15 +70,15 @@ rule train_sft:
     input:
         unpack(evaluation_file),
         unpack(pretrained_files),
-        train="results/corpora/{dataset}/train.parquet",
+        train=training_table,
         valid="results/corpora/{dataset}/valid.parquet",
     output:
         **checkpoint("sft"),
-        curve="results/{dataset}/{backbone}/seed{seed}/sft/curve.csv",
+        curve="results/{dataset}/{backbone}/seed{seed}{part}/sft/curve.csv",
     log:
-        "results/logs/train_sft/{dataset}-{backbone}-{seed}.log",
+        "results/logs/train_sft/{dataset}-{backbone}-{seed}{part}.log",
     benchmark:
-        "results/benchmarks/train_sft/{dataset}-{backbone}-{seed}.tsv"
+        "results/benchmarks/train_sft/{dataset}-{backbone}-{seed}{part}.tsv"
     priority: 1
     conda:
         "../../envs/train.yaml"
@@ -66,11 +92,10 @@ rule train_sft:
         module=lambda wildcards: TRAINERS[wildcards.dataset],
         code=lambda wildcards: TRAINER_CODE[wildcards.dataset],
         folder=subpath(output.model, parent=True),
-        state="results/state/{dataset}-{backbone}-seed{seed}-sft",
-        options=lambda wildcards, input: " ".join(
-            ([f"--entities {input.entities}"] if "entities" in input.keys() else [])
-            + ([f"--database {input.database}"] if "database" in input.keys() else [])
-            + ([f"--init {Path(input.init).parent}"] if "init" in input.keys() else [])
+        state="results/state/{dataset}-{backbone}-seed{seed}{part}-sft",
+        options=lambda wildcards, input: (
+            evaluation_options(input)
+            + (f" --init {Path(input.init).parent}" if "init" in input.keys() else "")
         ),
     shell:
         "python -m {params.module} --config {params.cfg:q} --train {input.train:q}"
@@ -79,24 +104,27 @@ rule train_sft:
 
 
 rule plot_curve:
-    """Losses and validation scores over training."""
+    """What a training run writes down as it goes: losses, rewards, validation scores."""
     input:
-        curve=rules.train_sft.output.curve,
+        curve="results/{dataset}/{backbone}/seed{seed}{part}/{stage}/curve.csv",
     output:
         figure=report(
-            "results/{dataset}/{backbone}/seed{seed}/sft/curve.svg",
+            "results/{dataset}/{backbone}/seed{seed}{part}/{stage}/curve.svg",
             caption="../report/curve-svg.rst",
             category="Training",
-            labels={"corpus": "{dataset}", "backbone": "{backbone}", "seed": "{seed}"},
+            labels={
+                "corpus": "{dataset}",
+                "backbone": "{backbone}",
+                "seed": "{seed}{part}",
+                "stage": "{stage}",
+            },
         ),
     log:
-        "results/logs/plot_curve/{dataset}-{backbone}-{seed}.log",
+        "results/logs/plot_curve/{dataset}-{backbone}-{seed}{part}-{stage}.log",
     conda:
         "../../envs/tables.yaml"
     params:
-        cfg=lambda wildcards: as_text(
-            title=f"SFT, {wildcards.dataset}, {wildcards.backbone}, seed {wildcards.seed}"
-        ),
+        cfg=lambda wildcards: as_text(title=curve_title(wildcards), stage=wildcards.stage),
         code=script_code("plot_curve.py"),
     script:
         "../scripts/plot_curve.py"
