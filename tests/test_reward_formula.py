@@ -65,3 +65,10 @@ def test_precision_only_on_demand():
     got = rewards(*counts, PLAIN | {"fp_penalty": True})
     assert got == Rewards(0.5, 0.5, 0.5)
     assert rewards(Count(2, 0, 0), Count(1, 0, 0), PLAIN | {"fp_penalty": True}).tod == 0.0
+
+
+def test_with_the_penalty_saying_what_nobody_wants_costs():
+    strict = PLAIN | {"fp_penalty": True}
+    assert rewards(Count(2, 2, 2), Count(0, 0, 0), strict) == Rewards(1.0, 0.0, 1.0)
+    assert rewards(Count(2, 2, 2), Count(0, 0, 2), strict) == Rewards(1.0, 0.0, 0.5)
+    assert rewards(Count(2, 2, 2), Count(0, 0, 2), PLAIN).tod == 1.0

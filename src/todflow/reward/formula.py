@@ -33,17 +33,20 @@ def step_reward(found: int, wanted: int, penalty: float) -> float:
 
 
 def combined(u: float, pairs: int, g: float, requests: int) -> float:
-    """R_tod (eq. 4): the mean of R_u and R_g, weighted by the sizes of the gold sets; 0 if both are
+    """R_tod (eq. 4): the mean of R_u and R_g, weighted by the sizes of the sets; 0 if both are
     empty."""
     return (pairs * u + requests * g) / (pairs + requests) if pairs + requests else 0.0
 
 
 def rewards(pairs: Count, requests: Count, options: Mapping) -> Rewards:
     """All three. With the option fp_penalty, which the paper hasn't, R_u and R_g are multiplied by
-    precision: the share of what was said that is right."""
+    precision, the share of what was said that is right, and weigh in R_tod by the size of gold and
+    said together: where nothing is wanted, saying something costs, too."""
     u = step_reward(pairs.found, pairs.wanted, options["alpha"])
     g = step_reward(requests.found, requests.wanted, options["beta"])
-    if options["fp_penalty"]:
-        u *= pairs.found / pairs.said if pairs.said else 0.0
-        g *= requests.found / requests.said if requests.said else 0.0
-    return Rewards(u, g, combined(u, pairs.wanted, g, requests.wanted))
+    if not options["fp_penalty"]:
+        return Rewards(u, g, combined(u, pairs.wanted, g, requests.wanted))
+    u *= pairs.found / pairs.said if pairs.said else 0.0
+    g *= requests.found / requests.said if requests.said else 0.0
+    all_pairs, all_requests = (c.wanted + c.said - c.found for c in (pairs, requests))
+    return Rewards(u, g, combined(u, all_pairs, g, all_requests))
