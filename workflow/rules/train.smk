@@ -1,17 +1,11 @@
 """Supervised fine-tuning (step-reward paper, section 3.1): one model per corpus, backbone, seed and share of the corpus.
 
 IN    results/corpora/{dataset}/{train,valid}.parquet
-<<<<<<< HEAD
-OUT   results/{dataset}/{backbone}/seed{seed}/sft/: a checkpoint in transformers' format, curve.csv, curve.svg
-      results/{dataset}/{backbone}/seed{seed}/pretrain/: checkpoint and curve.csv, where sft.pretrain names a corpus to begin with
-STEPS pretrain_sft (optional), train_sft, plot_curve
-=======
 OUT   results/corpora/{dataset}/subsets/seed{seed}-share{share}.parquet, and in a folder of that name or of all data,
       results/{dataset}/{backbone}/seed{seed}{part}/, part being "" or "-share05", say:
       sft/: a checkpoint in transformers' format, curve.csv, curve.svg
-      pretrain/: the same, where sft.pretrain names a corpus to begin with
+      pretrain/: checkpoint and curve.csv, where sft.pretrain names a corpus to begin with
 STEPS draw_subset (for shares), pretrain_sft (optional), train_sft, plot_curve
->>>>>>> 5e74745 (One grid of runs: corpus, backbone, share, seed, SFT and RL arms; rules, settings, tests of staleness)
 """
 
 
