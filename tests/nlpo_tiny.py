@@ -12,6 +12,7 @@ def rl(**changes) -> dict:
     return {
         "episodes": 32,
         "turns_per_iteration": 8,
+        "context": "gold",
         "epochs": 2,
         "minibatch_turns": 4,
         "learning_rate": 1e-3,

@@ -19,6 +19,8 @@ from todflow.files import read_json
 from todflow.nlpo import train
 from todflow.nlpo.update import Updater
 from todflow.seq2seq import backbone
+from todflow.seq2seq.generate import predict, writer
+from todflow.seq2seq.sequences import parse_target, turns
 
 COLUMNS = (
     "iteration episodes reward_u reward_g reward_tod kl kl_k3 kl_coef entropy value_loss policy_loss "
@@ -166,6 +168,7 @@ def test_rewards_rise(corpus, start, tmp_path):
         {"step": "terminal", "reward": "g"},
         {"mask": False, "sft_weight": 0.1},
         {"precision": "bf16"},
+        {"context": "generated"},
     ],
 )
 def test_arms(corpus, start, tmp_path, changes):
@@ -271,6 +274,30 @@ def test_turns_that_want_nothing_are_left_out(corpus, start, tmp_path):
     )
     with pytest.raises(TodflowError, match="none of 8 turns has a pair or request"):
         _train((tmp_path / "idle.parquet", corpus[1]), start, tmp_path, nlpo_tiny.config())
+
+
+def test_own_contexts_are_those_of_use(corpus, start):
+    """The policy's own previous turn, as in generating the split, whatever the order of the draws."""
+    table = seq2seq_tiny.corpus()
+    table.loc[table["turn"] == 0, "response_delex"] = "[value_poi] is not what the model says"
+    model, tokenizer = backbone.load(start, torch.device("cpu"))
+    facts = model.config.todflow
+    everything = train.prompts(table, tokenizer, facts, "incar", nlpo_tiny.reward())
+    chosen = [everything[index] for index in (5, 0, 3, 5)]
+    own = train.own_contexts(chosen, model, tokenizer, 40, 3)
+    rows = turns(table)
+    texts = dict(zip(rows, predict(rows, writer(model, tokenizer, 40, 8), "generated", False)))
+    for gold, prompt in zip(chosen, own, strict=True):
+        assert prompt._replace(source=gold.source) == gold
+        read = tokenizer.decode(prompt.source)
+        *before, now = gold.dialogue
+        assert read.count("<sos_u>") == min(len(before), 1) + 1 and now.user in read
+        if before:
+            said = parse_target(texts[before[-1]])
+            assert parse_target(read)._replace(act="") == said._replace(act="")
+            assert before[-1].gold != said
+        else:
+            assert prompt.source == gold.source
 
 
 def test_a_tokenizer_without_markers(corpus, start, tmp_path):

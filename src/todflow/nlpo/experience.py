@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from todflow.nlpo import returns, rollout, update
 from todflow.nlpo.policy import Policy, sequence_logprobs, support_entropy, support_logits
@@ -16,20 +16,26 @@ from todflow.nlpo.update import Sample
 from todflow.reward import sets
 from todflow.reward.incremental import Reader, Scorer
 from todflow.reward.sets import Wanted
-from todflow.seq2seq.sequences import ACT, RESPONSE, STATE, previous, turns
-from todflow.seq2seq.tokenizer import token_id
+from todflow.seq2seq.generate import predict, writer
+from todflow.seq2seq.sequences import ACT, RESPONSE, STATE, Turn, context_text, parse_target
+from todflow.seq2seq.sequences import previous, turns
+from todflow.seq2seq.tokenizer import encode_inputs, token_id
 from todflow.seq2seq.train import examples
 
 REWARDS = ("u", "g", "tod")
 
 
 class Prompt(NamedTuple):
-    """A training turn: what the model reads, what it should write, and what earns reward."""
+    """A training turn: what the model reads, what it should write, and what earns reward.
+
+    `dialogue` has the turns of its dialogue until this one, which is the last.
+    """
 
     name: str
     source: list[int]
     gold: list[int]
     wanted: Wanted
+    dialogue: list[Turn]
 
 
 class Judged(NamedTuple):
@@ -61,13 +67,45 @@ def prompts(
     rows = turns(table)
     pairs = examples(rows, tokenizer, facts["acts"], facts["max_source"], facts["max_target"])
     result = []
+    dialogue: list[Turn] = []
     for (before, row), example, domain in zip(previous(rows), pairs, table["domain"], strict=True):
+        dialogue = [*dialogue, row] if before else [row]
         gold = before.gold if before else None
         wanted = sets.wanted(dataset, row.gold, gold, domain.split(), reward)
         if wanted.pairs or wanted.requests:
             name = f"{row.dialogue_id}/{row.turn}"
-            result.append(Prompt(name, example.source, example.target, wanted))
+            result.append(Prompt(name, example.source, example.target, wanted, dialogue))
     return result
+
+
+def own_contexts(
+    chosen: Sequence[Prompt],
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    limit: int,
+    size: int,
+) -> list[Prompt]:
+    """The prompts with what the model itself makes of the turns before, greedily, as in use.
+
+    `limit` is of new tokens in a turn; `size` turns are decoded at once.
+    """
+    longest: dict[str, list[Turn]] = {}
+    for prompt in chosen:
+        *before, now = prompt.dialogue
+        if len(before) > len(longest.get(now.dialogue_id, ())):
+            longest[now.dialogue_id] = before
+    rows = [row for before in longest.values() for row in before]
+    acts = model.config.todflow["acts"]
+    texts = predict(rows, writer(model, tokenizer, limit, size), "generated", acts)
+    made = {(row.dialogue_id, row.turn): text for row, text in zip(rows, texts)}
+    contexts = []
+    for prompt in chosen:
+        *before, now = prompt.dialogue
+        last = before[-1] if before else None
+        said = last and (last.user, parse_target(made[last.dialogue_id, last.turn]))
+        contexts.append(context_text(now.user, said, acts))
+    sources = encode_inputs(tokenizer, contexts, model.config.todflow["max_source"])
+    return [prompt._replace(source=source) for prompt, source in zip(chosen, sources)]
 
 
 def always_allowed(tokenizer: PreTrainedTokenizerBase, acts: bool) -> list[int]:

@@ -19,7 +19,8 @@ from todflow import stage
 from todflow.corpora.turns import read_turns
 from todflow.errors import TodflowError
 from todflow.files import write_text
-from todflow.nlpo.experience import REWARDS, Collector, Prompt, always_allowed, prompts
+from todflow.nlpo.experience import REWARDS, Collector, Prompt, always_allowed, own_contexts
+from todflow.nlpo.experience import prompts
 from todflow.nlpo.policy import Masker, Policy
 from todflow.nlpo.returns import STEPS, KlController
 from todflow.nlpo.update import Settings, Updater
@@ -36,7 +37,7 @@ from todflow.seq2seq.validate import Scorer, scorer
 
 SETTINGS = ("seed", "device", "dataset", "evaluator", "max_new_tokens", "rl", "reward")
 RL_SETTINGS = tuple("""
-    episodes turns_per_iteration epochs minibatch_turns learning_rate value_learning_rate
+    episodes turns_per_iteration context epochs minibatch_turns learning_rate value_learning_rate
     weight_decay gradient_clip clip gamma lam value_weight value_warmup_iterations kl_coef kl_target
     kl_rate kl_fixed kl_stop mask top_p min_tokens_to_keep mask_refresh top_k reward step
     freeze_encoder sft_weight evaluate_every checkpoint_every precision rollout_turns threads
@@ -162,6 +163,9 @@ class Trainer:
         count = min(rl["turns_per_iteration"], rl["episodes"] - self._episodes())
         draws = random.Random(f"{seed}/{iteration}")
         chosen = [self.train[draws.randrange(len(self.train))] for _ in range(count)]
+        if rl["context"] == "generated":
+            limits = self.config["max_new_tokens"], rl["valid_batch_turns"]
+            chosen = own_contexts(chosen, self.policy.model, self.tokenizer, *limits)
         generator = torch.Generator().manual_seed((seed << 32) + iteration)
         coef = self.control.coef
         samples, row = self.collector.collect(self.policy, self.masker, chosen, coef, generator)
@@ -234,7 +238,12 @@ def check(config: dict) -> None:
     require(config, SETTINGS)
     require(config["rl"], RL_SETTINGS)
     sets.check(config["reward"])
-    for name, known in (("reward", REWARDS), ("step", STEPS), ("precision", ("fp32", "bf16"))):
+    for name, known in (
+        ("reward", REWARDS),
+        ("step", STEPS),
+        ("context", ("gold", "generated")),
+        ("precision", ("fp32", "bf16")),
+    ):
         if config["rl"][name] not in known:
             raise TodflowError(
                 f"config: rl.{name} is {config['rl'][name]!r}; use one of {', '.join(known)}"

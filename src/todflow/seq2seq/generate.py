@@ -32,7 +32,7 @@ def writer(
     tokenizer: PreTrainedTokenizerBase,
     max_new_tokens: int,
     batch_size: int,
-    progress: Progress,
+    progress: Progress | None = None,
 ) -> Writer:
     """A function from contexts (without PREFIX) to decoded texts with markers, greedy, in order.
 
@@ -50,7 +50,8 @@ def writer(
             for index, ids in zip(batch, greedy(model, **inputs, max_new_tokens=max_new_tokens)):
                 texts[index] = decode(tokenizer, ids)
             done += len(batch)
-            progress.update(done)
+            if progress:
+                progress.update(done)
         return texts
 
     return write
