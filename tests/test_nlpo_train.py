@@ -169,6 +169,7 @@ def test_rewards_rise(corpus, start, tmp_path):
         {"mask": False, "sft_weight": 0.1},
         {"precision": "bf16"},
         {"context": "generated"},
+        {"reward": "none", "sft_weight": 0.5},
     ],
 )
 def test_arms(corpus, start, tmp_path, changes):
@@ -244,7 +245,7 @@ def test_weights_that_broke_in_a_step(corpus, start, tmp_path):
     [
         ({"kl_coef": 0.0}, "rl.kl_coef 0 can't adapt itself outside"),
         ({"step": "sparse"}, "rl.step is 'sparse'; use one of delta, absorb"),
-        ({"reward": "both"}, "rl.reward is 'both'; use one of u, g, tod"),
+        ({"reward": "both"}, "rl.reward is 'both'; use one of u, g, tod, none"),
         ({"lambda": 0.9}, "'lambda' is no setting"),
     ],
 )

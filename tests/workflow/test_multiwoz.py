@@ -97,10 +97,11 @@ def test_a_malformed_file_and_a_missing_one_leave_reasons_and_no_figures(scored)
 
 
 def test_a_model_of_ours_is_scored_by_every_evaluator(scored):
-    assert lines(scored, "SFT scratch-tiny") == [
-        ["stand_in", "standard-v1", "", True],
-        ["stand_in", "legacy-pred", "", True],
-    ]
+    for system in ("SFT scratch-tiny", "SFT+RL scratch-tiny"):
+        assert lines(scored, system) == [
+            ["stand_in", "standard-v1", "", True],
+            ["stand_in", "legacy-pred", "", True],
+        ]
     table = pd.read_csv(scored.folder / "results/table1.csv", dtype=str, keep_default_na=False)
     ours = table[(table["system"] == "SFT scratch-tiny") & (table["reproduced"] != "")]
     assert set(ours["state"]) == {"predicted"} and set(ours["dialogues"]) == {"20"}
@@ -127,7 +128,9 @@ FLIPS = {
     ),
     "bootstrap": (
         {"bootstrap": {"seed": 2}},
-        {"score_multiwoz", "rescore_outputs", "measure_simulation"} | TABLES,
+        {"score_multiwoz", "rescore_outputs", "measure_simulation"}
+        | {"tabulate_ablation", "judge_claims"}
+        | TABLES,
     ),
 }
 

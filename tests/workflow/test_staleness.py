@@ -125,6 +125,7 @@ FLIPS |= {f"sft.{key}": (value, ["train_sft"]) for key, value in SFT_FLIPS.items
 RL_FLIPS = {
     "episodes": 20,
     "turns_per_iteration": 3,
+    "context": "generated",
     "epochs": 2,
     "minibatch_turns": 3,
     "learning_rate": 0.5,

@@ -22,7 +22,7 @@ from todflow.seq2seq.sequences import previous, turns
 from todflow.seq2seq.tokenizer import encode_inputs, token_id
 from todflow.seq2seq.train import examples
 
-REWARDS = ("u", "g", "tod")
+REWARDS = ("u", "g", "tod", "none")
 
 
 class Prompt(NamedTuple):
@@ -150,9 +150,9 @@ def judge(
 def reward_levels(
     reader: Reader, prompt: Prompt, options: Mapping, tokens: list[int]
 ) -> tuple[np.ndarray, int, int]:
-    """R_u, R_g, R_tod after every token [tokens, 3]; the pairs and requests at the end."""
+    """R_u, R_g, R_tod, 0 after every token [tokens, 4]; the pairs and requests at the end."""
     scorer = Scorer(reader, prompt.wanted, options)
-    levels = np.array([scorer.feed(index) for index in tokens], dtype=np.float64)
+    levels = np.array([[*scorer.feed(index), 0.0] for index in tokens], dtype=np.float64)
     return levels, scorer.n_pairs, scorer.n_requests
 
 
