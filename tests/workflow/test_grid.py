@@ -21,7 +21,7 @@ pytestmark = pytest.mark.workflow
             # The ablation has 8 arms with 3 seeds, the low-resource study 6 shares with 5.
             "all",
             "config/real.yaml",
-            {"draw_subset": 30, "train_sft": 34, "train_rl": 61, "plot_curve": 95},
+            {"draw_subset": 30, "train_sft": 34, "train_rl": 64, "plot_curve": 98},
         ),
         (
             "results/table1.csv",
