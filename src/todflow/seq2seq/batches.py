@@ -7,6 +7,9 @@ from typing import NamedTuple
 import torch
 
 IGNORED = -100
+# Within a pool, sources whose lengths differ by less are sorted by their targets: sorted by one of the
+# two alone, or by the sum, batches have the other one in all lengths.
+_ALIKE = 8
 
 
 class Example(NamedTuple):
@@ -21,8 +24,8 @@ def epoch_batches(
 ) -> list[list[int]]:
     """The batches of one epoch, as indices into `lengths` (source and target length of each turn).
 
-    Turns are shuffled, sorted by length within pools of 50 batches' worth, and cut into batches of
-    at most `turns` turns and at most `tokens` padded tokens; then the batches are shuffled. The
+    Turns are shuffled, sorted by both lengths within pools of 50 batches' worth, and cut into batches
+    of at most `turns` turns and at most `tokens` padded tokens; then the batches are shuffled. The
     order comes from (seed, epoch) alone, so a resumed run sees the same. A single turn that is
     longer than `tokens` is a batch by itself.
     """
@@ -31,7 +34,10 @@ def epoch_batches(
     generator.shuffle(order)
     batches: list[list[int]] = []
     for start in range(0, len(order), turns * 50):
-        pool = sorted(order[start : start + turns * 50], key=lambda i: (sum(lengths[i]), i))
+        pool = sorted(
+            order[start : start + turns * 50],
+            key=lambda i: (lengths[i][0] // _ALIKE, lengths[i][1], i),
+        )
         batch: list[int] = []
         longest = (0, 0)
         for index in pool:
