@@ -15,6 +15,9 @@ from todflow.predictions import Answer
 from todflow.tables import published
 
 BOOTSTRAP = {"samples": 100, "seed": 1}
+METHOD = {"context": "generated", "step": "delta", "lam": 1.0, "learning_rate": 3e-5}
+METHOD |= {"kl_coef": 0.05, "kl_target": 0.01, "sft_weight": 0.0}
+SETTINGS = {"arms": inputs.ARMS, "scale": "test", "bootstrap": BOOTSTRAP, "rl": {"incar": METHOD}}
 
 
 def found(dialogues, over, seeds=3):
@@ -107,7 +110,7 @@ def test_what_was_not_run_is_named(study):
 
 def test_the_file_has_rule_verdicts_differences_and_signs_of_hacking(study):
     evidence, runs, sizes = study
-    arguments = (evidence, runs, published.load(), sizes, inputs.ARMS, "test", BOOTSTRAP)
+    arguments = (evidence, runs, published.load(), sizes, SETTINGS)
     text = claims_text.document(*arguments)
     assert text == claims_text.document(*arguments)
     for claim in claims.CLAIMS:
@@ -116,6 +119,10 @@ def test_the_file_has_rule_verdicts_differences_and_signs_of_hacking(study):
     assert "Evaluator incar-galaxy, generated previous turn, test split: 20 dialogues" in text
     assert "| +10.4 |" in text and "| +6.1; +6.3 |" in text  # the paper's own differences
     assert "- SFT + RL, R_u and R_g: seeds 1 2 3, 640 episodes, iterations kept: 5 5 5" in text
+    assert (
+        "RL: sampled turns stand after generated previous turns; step reward delta, lambda 1,"
+        in text
+    )
     assert "both rewards - mask false" in text and "both rewards - SFT, SuccF1" in text
     # The stuffed placeholders of the made-up RL run, and no other arm's.
     signs = text[text.index("Signs of hacking:") :]
@@ -125,9 +132,7 @@ def test_the_file_has_rule_verdicts_differences_and_signs_of_hacking(study):
 
 def test_without_runs_every_claim_is_not_run():
     sizes = hacking.build({}, [])
-    text = claims_text.document(
-        {}, Runs([], []), published.load(), sizes, inputs.ARMS, "test", BOOTSTRAP
-    )
+    text = claims_text.document({}, Runs([], []), published.load(), sizes, SETTINGS)
     assert text.count(f"| - | - | **{NOT_RUN}** |") == len(claims.CLAIMS)
     assert "there are no predictions to count" in text
 

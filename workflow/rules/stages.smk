@@ -53,6 +53,13 @@ def episodes(settings, part):
     return min(settings["episodes"], max(settings["min_episodes"], scaled))
 
 
+def told_settings(dataset):
+    """The settings of RL that claims.md tells."""
+    settings = config["rl"] | config[dataset]["rl"]
+    told = ("context", "step", "lam", "learning_rate", "kl_coef", "kl_target", "sft_weight")
+    return {name: settings[name] for name in told}
+
+
 def rl_settings(wildcards):
     """What a run reads from the config: an arm's own settings over the corpus' over all others."""
     corpus = config[wildcards.dataset]

@@ -172,6 +172,7 @@ rule judge_claims:
             scale=config["scale"],
             bootstrap=config["bootstrap"],
             evaluators={dataset: config[dataset]["evaluator"] for dataset in judged_corpora()},
+            rl={dataset: told_settings(dataset) for dataset in judged_corpora()},
         ),
         code=script_code("judge_claims.py"),
     script:

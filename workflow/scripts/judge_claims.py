@@ -6,7 +6,8 @@ IN      golds         test tables, one a corpus
         hacking       results/step_reward/hacking.csv
 OUT     claims        results/step_reward/claims.md
 PARAMS  cfg           JSON text: {"arms": {name: what it changes}, "scale": label,
-                      "bootstrap": {"samples", "seed"}, "evaluators": {corpus: name}}
+                      "bootstrap": {"samples", "seed"}, "evaluators": {corpus: name},
+                      "rl": {corpus: {setting: value}}}
 """
 
 import sys
@@ -44,8 +45,6 @@ with one_line_errors():
         Runs(paths(snakemake.input.scores), paths(snakemake.input.curves)),
         published.load(),
         hacking.read(snakemake.input.hacking),
-        settings["arms"],
-        settings["scale"],
-        bootstrap,
+        settings,
     )
     write_text(snakemake.output.claims, text)

@@ -46,16 +46,27 @@ Models were chosen on the validation split alone; iteration 0, the SFT model its
 candidate."""
 
 
+# Of the settings of RL those that the paper has otherwise, or leaves open.
+METHOD = (
+    "sampled turns stand after {context} previous turns; step reward {step}, lambda {lam:g}, learning "
+    "rate {learning_rate:g}, KL coefficient {kl_coef:g} at first and target {kl_target:g} a token, "
+    "supervised loss times {sft_weight:g}. Arms have their own, as they say."
+)
+
+
 def document(
     evidence: Mapping[tuple[str, str], Evidence],
     runs: Runs,
     published: Published,
     sizes: pd.DataFrame,
-    arms: Mapping[str, Mapping],
-    scale: str,
-    bootstrap: Mapping[str, int],
+    settings: Mapping,
 ) -> str:
-    """The file as text. `sizes` is the table of `hacking.build`, `arms` what each changes."""
+    """The file as text. `sizes` is the table of `hacking.build`.
+
+    `settings` has `scale`, `bootstrap`, `arms` (what each changes) and `rl`: what RL does by corpus,
+    where no arm changes it (METHOD).
+    """
+    arms, bootstrap, scale = (settings[name] for name in ("arms", "bootstrap", "scale"))
     found = {
         key: {claim.title: [part.find(each) for each in claim.comparisons] for claim in CLAIMS}
         for key, part in evidence.items()
@@ -72,7 +83,7 @@ def document(
         "",
     ]
     for key, part in evidence.items():
-        lines += _model(key, part, found[key], runs, published, arms)
+        lines += _model(key, part, found[key], runs, published, settings)
     lines += [
         "## Reward hacking",
         "",
@@ -127,10 +138,11 @@ def _model(
     findings: Mapping[str, list[Finding]],
     runs: Runs,
     published: Published,
-    arms: Mapping[str, Mapping],
+    settings: Mapping,
 ) -> list[str]:
     """One corpus and backbone: how it was scored, every difference, gains by share."""
     dataset, backbone = key
+    arms = settings["arms"]
     tested = next(each for place, each in runs.tested.items() if place[:2] == key)
     lines = [
         f"## {published.datasets[dataset]}, {backbone}",
@@ -139,6 +151,8 @@ def _model(
         f" dialogues, {part.judge.turns:,} turns.",
         "",
         *_runs(runs, dataset, backbone, arms),
+        f"RL: {METHOD.format(**settings['rl'][dataset])}",
+        "",
         "| comparison | difference | over dialogues | over seeds | sd | n | seed by seed | verdict |",
         "|---|---|---|---|---|---|---|---|",
     ]
