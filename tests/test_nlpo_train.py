@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -17,7 +18,8 @@ from todflow.corpora.turns import write_turns
 from todflow.errors import TodflowError
 from todflow.files import read_json
 from todflow.nlpo import train
-from todflow.nlpo.update import Updater
+from todflow.nlpo.experience import Collector, Judged
+from todflow.nlpo.update import Sample, Updater
 from todflow.seq2seq import backbone
 from todflow.seq2seq.generate import predict, writer
 from todflow.seq2seq.sequences import parse_target, turns
@@ -179,6 +181,48 @@ def test_arms(corpus, start, tmp_path, changes):
     curve = _curve(plain)
     assert curve["policy_loss"].notna().sum() == 2
     assert (curve["removed"][1:] == 0).all() == (not config["rl"]["mask"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"reward": "u"}, [0.5, 0.0]),
+        ({"reward": "g"}, [0.5, 1.0]),
+        ({"reward": "tod"}, [0.5, 0.5]),
+        ({"reward": "none"}, [-0.5, 0.0]),
+        ({"reward": "u", "step": "terminal"}, [0.5, 1.0]),
+        ({"reward": "tod", "step": "level"}, [1.0, 1.0]),
+    ],
+)
+def test_what_two_tokens_are_paid(changes, expected):
+    """The chosen reward's steps less 0.5 times the KL of the first token, 1; summed from the end."""
+    rl = nlpo_tiny.rl(lam=1.0, **changes)
+    collector = Collector(None, None, [], rl, nlpo_tiny.reward(), 40)
+    levels = np.array([[1.0, 0.0, 0.5, 0.0], [1.0, 1.0, 1.0, 0.0]])
+    zeros = torch.zeros(2)
+    said = Judged(zeros, torch.tensor([-1.0, -1.0]), zeros, zeros, torch.tensor([-2.0, -1.0]), None)
+    sample = Sample("d0/0", [1], zeros, zeros, zeros, zeros, zeros, [1], None)
+    (found,) = collector._credit([sample], [said], [levels], 0.5)
+    assert found.returns.tolist() == expected
+
+
+def test_own_contexts_are_what_is_sampled_from(corpus, start, tmp_path, monkeypatch):
+    seen = {"gold": [], "generated": []}
+    collect = Collector.collect
+
+    def note(self, policy, masker, chosen, coef, generator):
+        seen[self.rl["context"]] += [prompt.source for prompt in chosen]
+        return collect(self, policy, masker, chosen, coef, generator)
+
+    monkeypatch.setattr(Collector, "collect", note)
+    table = seq2seq_tiny.corpus()
+    table.loc[table["turn"] == 0, "response_delex"] = "[value_poi] is not what the model says"
+    write_turns(tmp_path / "other.parquet", table)
+    for context in seen:
+        config = nlpo_tiny.config(episodes=16, context=context, learning_rate=1e-9)
+        _train((tmp_path / "other.parquet", corpus[1]), start, tmp_path / context, config)
+    assert len(seen["gold"]) == len(seen["generated"]) == 16
+    assert seen["gold"] != seen["generated"]
 
 
 def test_the_last_iteration_may_be_smaller(corpus, start, tmp_path):

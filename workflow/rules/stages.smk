@@ -54,8 +54,8 @@ def episodes(settings, part):
 
 
 def told_settings(dataset):
-    """The settings of RL that claims.md tells."""
-    settings = config["rl"] | config[dataset]["rl"]
+    """The settings of RL that claims.md tells, those of its main arm."""
+    settings = config["rl"] | config[dataset]["rl"] | config["rl"]["arms"].get("tod", {})
     told = ("context", "step", "lam", "learning_rate", "kl_coef", "kl_target", "sft_weight")
     return {name: settings[name] for name in told}
 

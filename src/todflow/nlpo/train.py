@@ -79,6 +79,12 @@ class Trainer:
         self.updater = Updater(policy, Settings(*(rl[name] for name in Settings._fields)))
         self.control = KlController(rl["kl_coef"], rl["kl_target"], rl["kl_rate"], rl["kl_fixed"])
         self.iterations = math.ceil(rl["episodes"] / rl["turns_per_iteration"])
+        if self.masker and rl["mask_refresh"] >= self.iterations:
+            log.warning(
+                "the mask stays that of the SFT model: rl.mask_refresh is %d, and the run has %d "
+                "iterations",
+                *(rl["mask_refresh"], self.iterations),
+            )
         # kept: [score, iteration] of the best evaluation, alone in a list; evaluated: the iteration
         # of the last one; ended: why the run is over.
         self.record = {"iteration": 0, "curve": [], "kept": [], "evaluated": -1, "ended": ""}

@@ -41,7 +41,11 @@ of their verdicts.
 - **inconclusive**: anything else, and any comparison with fewer than {SEEDS} seeds;
 - **not run**: the runs aren't there.
 
-Low-resource means at most {LOW} % of the training dialogues. The rule is part of the program.
+Of differences that no claim is about the table says *higher* or *lower* where both intervals lie
+on one side of 0, with {SEEDS} seeds or more, and *undecided* elsewhere.
+
+Low-resource means at most {LOW} % of the training dialogues: the mean of the gains at each such
+share, over the seeds that have all of them and all data. The rule is part of the program.
 Models were chosen on the validation split alone; iteration 0, the SFT model itself, was a
 candidate."""
 
@@ -221,7 +225,9 @@ def _numbers(found: Difference) -> str:
 def _reading(finding: Finding) -> str:
     """Of a difference that no claim is about: which sign both intervals agree on."""
     found = finding.difference
-    both = [found.dialogues] + ([found.over] if found.over else [])
+    if found.over is None or len(found.seeds) < SEEDS:
+        return "undecided"
+    both = (found.dialogues, found.over)
     if all(low > 0 for low, _ in both):
         return "higher"
     return "lower" if all(high < 0 for _, high in both) else "undecided"

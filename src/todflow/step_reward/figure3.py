@@ -29,8 +29,8 @@ COLUMNS = (
     *ABOUT,
     "note",
 )
-COLORS = (STAND_IN, OURS, OTHER, PUBLISHED)
-MARKERS = ("o", "s", "^", "D")
+COLORS = (STAND_IN, OURS, OTHER, PUBLISHED, "#7f56d9", "#b42318", "#344054", "#0e7090")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 PAPERS = (
     "The paper's own curves are only drawn (its Figure 3 prints no numbers), so none stand here."
 )
@@ -145,7 +145,8 @@ def _block(part, published: Published, dataset: str, backbone: str, rows: pd.Dat
         axes.set_title(published.metrics[metric], loc="left", size=9, color="#475467")
         for number, stage in enumerate(stages):
             mine = rows[(rows["metric"] == metric) & (rows["stage"] == stage)]
-            _line(axes, mine, COLORS[number % 4], MARKERS[number % 4], top=stage != SFT)
+            style = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+            _line(axes, mine, *style, top=stage != SFT)
         shares = rows.drop_duplicates("share")
         places = [int(share) for share in shares["share"]]
         axes.set_xticks(
@@ -161,7 +162,7 @@ def _block(part, published: Published, dataset: str, backbone: str, rows: pd.Dat
 
 
 def _glyph(marker: str) -> str:
-    return {"o": "●", "s": "■", "^": "▲", "D": "◆"}[marker]
+    return dict(zip(MARKERS, "●■▲◆▼✚✖★"))[marker]
 
 
 def _line(axes: Axes, rows: pd.DataFrame, color: str, marker: str, top: bool) -> None:
